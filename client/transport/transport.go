@@ -1,0 +1,104 @@
+// Package transport is the seam between the client and its I/O engines.
+//
+// An [Engine] moves bytes; it knows nothing of memcached. No goroutine of an
+// engine sits between a caller and its reply: a caller queues its request with
+// [Conn.Send] and then waits in [Engine.Wait], where it drives the I/O of every
+// connection it can help with, its own and other callers'. Bytes that arrive
+// are given to the connection's [Handler] by whichever goroutine happens to be
+// driving.
+package transport
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Errors that engines return, alone or wrapped. They match with [errors.Is].
+var (
+	// ErrClosed: the connection or the engine was closed by our side.
+	ErrClosed = errors.New("closed")
+	// ErrTimeout: the deadline given to [Engine.Wait] has passed.
+	ErrTimeout = errors.New("deadline exceeded")
+	// ErrCanceled: the done channel given to [Engine.Wait] was closed.
+	ErrCanceled = errors.New("canceled")
+	// ErrBacklog: the connection has more unsent bytes than [MaxBacklog].
+	ErrBacklog = errors.New("send backlog is full")
+	// ErrEOF: the server closed the connection.
+	ErrEOF = errors.New("closed by server")
+	// ErrStuck: the handler consumed nothing of a full window.
+	ErrStuck = errors.New("reply line does not fit the receive buffer")
+)
+
+const (
+	// WindowSize is the size of a connection's receive buffer in bytes, and so
+	// the longest window that a [Handler] is ever given.
+	WindowSize = 64 << 10
+
+	// MaxBacklog bounds the bytes queued on a connection and not yet taken by
+	// the kernel. A Send that finds more than this queued is refused with
+	// [ErrBacklog], so a stalled server costs a bounded amount of memory.
+	MaxBacklog = 16 << 20
+)
+
+// Engine makes connections and lets callers wait on them. All methods may be
+// called from any goroutine.
+type Engine interface {
+	// Dial connects to addr and delivers the connection's bytes to h from then
+	// on. ctx bounds the dial alone.
+	Dial(ctx context.Context, network, addr string, h Handler) (Conn, error)
+
+	// Wait drives I/O until w is signalled, and takes the signal: the next Wait
+	// needs a new one. It gives up with [ErrTimeout] at deadline (the zero Time
+	// is never) or with [ErrCanceled] when done is closed (nil is never), at
+	// most about a millisecond late. A signal that is already there wins over
+	// both. on lists the connections, all of this engine, that may signal w.
+	Wait(w *Waiter, on []Conn, deadline time.Time, done <-chan struct{}) error
+
+	// Close closes every connection and returns once each has made its last
+	// Handler call and the kernel holds no buffer of ours. Idempotent.
+	Close() error
+}
+
+// Conn is one connection. All methods may be called from any goroutine, and
+// Close also from a Handler.
+type Conn interface {
+	// Send queues head, body and tail (each may be empty) contiguously and
+	// copies them before it returns. Nothing may reach the kernel before the
+	// next Wait on this engine, or before another caller drives. queued is the
+	// number of bytes that now wait to be taken by the kernel, these included.
+	Send(head, body, tail []byte) (queued int, err error)
+
+	// Retract takes back size bytes that were queued, if none of them has been
+	// given to the kernel; after is the number of bytes queued behind them. It
+	// reports whether it did. The caller orders Send and Retract itself.
+	Retract(size, after int) bool
+
+	// Close interrupts the connection's I/O at once and returns without
+	// waiting; Handler.Closed follows, with [ErrClosed] if nothing else was
+	// wrong before. Idempotent.
+	Close() error
+}
+
+// Handler receives a connection's bytes and its end. Its calls never overlap
+// and come from whichever goroutine is driving, so they must be short and must
+// not wait for anything: other callers' replies are behind them.
+type Handler interface {
+	// Received is given all bytes that arrived and were not used yet, and
+	// returns how many of them it has used. window belongs to the engine and
+	// is valid only during the call. Unused bytes are given again, in front of
+	// what arrives later. An error closes the connection with that error.
+	Received(window []byte) (used int, err error)
+
+	// Closed is the last call, made exactly once, after the last Received.
+	Closed(err error)
+}
+
+// Counters are an engine's totals since it was made.
+type Counters struct {
+	Enters    uint64 // system calls made for I/O, as far as the engine makes them itself
+	Handovers uint64 // times that a leaving driver promoted a waiting caller
+	BytesIn   uint64
+	BytesOut  uint64
+	Conns     int64 // connections open now
+}

@@ -1,0 +1,12 @@
+module github.com/memring/memring
+
+go 1.26.0
+
+require (
+	github.com/iceber/iouring-go v0.0.0-20230403020409-002cfd2e2a90
+	github.com/stretchr/testify v1.12.1
+	go.uber.org/goleak v1.3.0
+	golang.org/x/sys v0.50.0
+)
+
+require go.yaml.in/yaml/v3 v3.0.5 // indirect

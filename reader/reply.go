@@ -1,0 +1,97 @@
+package reader
+
+// Kind is the shape of the reply that a request has.
+type Kind uint8
+
+const (
+	// Meta: one reply of the meta protocol (HD, VA with its value, EN, NF, NS,
+	// EX, MN) or one error line.
+	Meta Kind = iota + 1
+	// Values: the reply of a classic get or gets: VALUE blocks, then END.
+	Values
+	// Stats: STAT lines, then END (or a lone RESET, or OK).
+	Stats
+	// Line: exactly one line, whatever it says: OK, VERSION 1.6.18, STORED.
+	Line
+)
+
+// Expect says what the next reply has to look like. Whatever does not fit it
+// is poison: see [Parser].
+type Expect struct {
+	Kind Kind
+	// Opaque, Meta: sent as O<hex>; a reply that carries another one is poison,
+	// and so are VA, HD and MN without it. If zero, none was sent, and a reply
+	// with one is poison. The server returns none for mn.
+	Opaque uint32
+	// Key, Meta: the key, as sent, that a reply's k flag must return; VA, HD
+	// and MN without one are poison. If empty, no k flag was sent, or its key
+	// is not looked at.
+	Key string
+	// Base64, Meta: Key was sent as base64, with the b flag. The server
+	// returns a key in the form its item was stored under, which need not be
+	// the one asked for, and either passes; see Item.Key.
+	Base64 bool
+	// Keys, Values: the keys asked for; those returned must be a subsequence,
+	// in order.
+	Keys []string
+}
+
+// Status is the outcome that a reply states.
+type Status uint8
+
+const (
+	OK        Status = iota + 1 // HD, VA, END, OK, MN and the like
+	Miss                        // EN
+	NotFound                    // NF
+	NotStored                   // NS
+	Exists                      // EX
+	Failed                      // an error line after which the stream is in sync; Result.Line has it
+)
+
+// Item is the header of one value.
+type Item struct {
+	Key                        []byte // as returned by the server (base64 if the item was stored so), nil if it was not; valid during the call only
+	Size                       int    // bytes of the value; of a reply without one, what the s flag said
+	Flags                      uint32 // client flags
+	CAS                        uint64
+	TTL                        int64 // seconds left, -1 if the item never expires; only if HasTTL
+	HasTTL, Won, Stale, Leased bool  // t, W, X and Z flags of a meta reply
+}
+
+// Result ends a reply.
+type Result struct {
+	Status Status
+	Line   []byte // Line and Failed: the line without its end; valid during the call only
+	Item   Item   // Meta: what the flags of a reply without a value (HD, …) said
+}
+
+// Slot is one place in a connection's FIFO: the request whose reply is due.
+// Its methods are called in the order Expect, then any number of Value (each
+// followed by the Chunks of that value) or Stat, then Done, once. A slot whose
+// caller has given up is a tombstone: it is called just the same and throws
+// away what it is given.
+type Slot interface {
+	// Expect describes the reply. It stays the same, with all it refers to,
+	// until Done or the connection's death.
+	Expect() *Expect
+	// Value announces a value. Chunks of exactly it.Size bytes in total follow,
+	// none if it is empty. Size is the server's word, at most MaxValue: it is a
+	// bound for what to allocate only as far as the server is trusted. A
+	// counter that was decremented may end in spaces, which are given as sent.
+	Value(it *Item)
+	// Chunk gives the value's next bytes, which are valid during the call only.
+	Chunk(p []byte)
+	// Stat gives one STAT line (or ITEM or PREFIX, of stats cachedump and
+	// stats detail dump); both are valid during the call only.
+	Stat(name, value []byte)
+	// Done is the end of the reply, whose bytes have all been consumed. The
+	// parser does not touch the slot after it.
+	Done(r *Result)
+}
+
+// Queue is a connection's FIFO.
+type Queue interface {
+	// Next removes and returns the oldest outstanding slot, or nil. It is
+	// called when the first byte of that slot's reply has come.
+	Next() Slot
+}

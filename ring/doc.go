@@ -1,0 +1,26 @@
+// Package ring is the io_uring engine: a [transport.Engine] whose callers
+// drive one shared ring themselves.
+//
+// There is no I/O goroutine. The first caller that waits takes the driver's
+// role: it submits everything that is pending, its own request and those of
+// others, and blocks for the replies, all in one io_uring_enter(2). It parses
+// what arrived, wakes the callers whose replies were among it, and hands the
+// role on when its own reply is there. So a lone request costs one system
+// call, and a crowd shares each one.
+//
+// When nobody drives, a registered eventfd is armed and the keeper, a goroutine
+// asleep in Go's network poller, takes care of what arrives: late replies, a
+// server that closes, and the replies of callers that have waited too long to
+// keep a thread blocked. The invariant that makes a lost wake-up impossible is
+// stated at [Engine].
+//
+// Each connection owns one 64 KiB receive buffer out of an mmap'd arena,
+// registered with the ring (IORING_OP_READ_FIXED). If the kernel refuses the
+// registration because of RLIMIT_MEMLOCK, the same buffer is used with plain
+// receives instead; [Engine.Degraded] tells so.
+//
+// The package needs Linux 5.11 (IORING_FEAT_EXT_ARG). It does not compare
+// versions but tries: [New] sets a ring up and sends a NOP through it, and its
+// error names the cause and a remedy. On other systems New returns an error
+// that matches [errors.ErrUnsupported].
+package ring

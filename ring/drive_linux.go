@@ -1,0 +1,296 @@
+package ring
+
+import (
+	"runtime"
+
+	uring "github.com/iceber/iouring-go/syscall"
+	"golang.org/x/sys/unix"
+)
+
+// crowdMemory is for how many flushes without company the ring goes on to
+// yield before each.
+const crowdMemory = 16
+
+// markDirty queues c for the next flush.
+func (e *Engine) markDirty(c *conn) {
+	e.mu.Lock()
+	e.dirty = append(e.dirty, c)
+	e.nDirty.Store(int32(len(e.dirty)))
+	if len(e.dirty) > 1 {
+		e.crowded()
+	}
+	e.mu.Unlock()
+}
+
+// crowded notes that requests of several callers wait at the same time.
+func (e *Engine) crowded() {
+	if e.crowd.Load() != crowdMemory {
+		e.crowd.Store(crowdMemory)
+	}
+}
+
+// gather gives other callers that are ready to run the chance to add their
+// requests to the batch that is about to be flushed. It halves the CPU per
+// request in a crowd; a lone caller does not do it, since the yield would wake
+// another thread to look for work.
+func (e *Engine) gather() {
+	if n := e.crowd.Load(); n > 0 {
+		e.crowd.Store(n - 1)
+		runtime.Gosched()
+	}
+}
+
+// restRecv has c's receive armed with the next enter. Driver only.
+func (e *Engine) restRecv(c *conn) {
+	if !c.rest {
+		c.rest = true
+		e.resting = append(e.resting, c)
+	}
+}
+
+// entry returns a free submission entry, making room if there is none. mu is
+// held.
+func (e *Engine) entry() *sqe {
+	for {
+		if s := e.q.next(); s != nil {
+			return s
+		}
+		e.q.publish()
+		n, err := e.k.submit(e.unclaimed)
+		e.enters.Add(1)
+		e.unclaimed -= n
+		if err != nil || n == 0 {
+			return nil
+		}
+	}
+}
+
+// fillSends makes entries of all pending sends and returns how many are sure
+// to complete during their submission. mu is held.
+func (e *Engine) fillSends() (prompt uint32) {
+	for i, c := range e.dirty {
+		s := e.entry()
+		if s == nil { // the kernel takes none now; the next flush goes on here
+			e.dirty = append(e.dirty[:0], e.dirty[i:]...)
+			e.nDirty.Store(int32(len(e.dirty)))
+			return prompt
+		}
+		ok, p := c.takeSend(s)
+		if !ok {
+			e.q.tail-- // not used
+			continue
+		}
+		e.unclaimed++
+		if p {
+			prompt++
+		}
+	}
+	clear(e.dirty)
+	e.dirty = e.dirty[:0]
+	e.nDirty.Store(0)
+	return prompt
+}
+
+// fillRecvs makes entries of all receives to be armed. Driver only, mu is held.
+func (e *Engine) fillRecvs() {
+	for i, c := range e.resting {
+		if c.gone.Load() {
+			c.rest = false
+			continue
+		}
+		s := e.entry()
+		if s == nil {
+			e.resting = append(e.resting[:0], e.resting[i:]...)
+			return
+		}
+		c.rest = false
+		c.armed = true
+		c.fillRecv(s)
+		e.unclaimed++
+	}
+	clear(e.resting)
+	e.resting = e.resting[:0]
+}
+
+// claim publishes what was filled and makes the caller the one who submits it.
+// mu is held.
+func (e *Engine) claim() (n uint32) {
+	e.q.publish()
+	n, e.unclaimed = e.unclaimed, 0
+	return n
+}
+
+// unclaim gives back what an enter did not take.
+func (e *Engine) unclaim(n uint32) {
+	if n > 0 {
+		e.mu.Lock()
+		e.unclaimed += n
+		e.mu.Unlock()
+	}
+}
+
+// turn is one round of the driver: submit everything, wait if wait is set and
+// nothing has completed yet, take in what completed. It returns how many
+// completions that were.
+//
+// Sends come before receives: the server works while the receives are armed.
+// They complete promptly, so the wait is for one completion more than that:
+// the first that is news. If another thread submits some of our entries (or we
+// some of its), every prompt send's completion still lands in the queue, so
+// this can wake too early, never too late.
+func (e *Engine) turn(wait bool) int {
+	e.mu.Lock()
+	prompt := e.fillSends()
+	e.fillRecvs()
+	n := e.claim()
+	wait = wait && !e.q.ready()
+	e.inKernel.Store(wait)
+	e.mu.Unlock()
+
+	if n > 0 || wait {
+		var done uint32
+		var err error
+		e.enters.Add(1)
+		if wait {
+			done, err = e.k.wait(n, prompt+1)
+			e.inKernel.Store(false)
+		} else {
+			done, err = e.k.submit(n)
+		}
+		e.unclaim(n - done)
+		if err != nil {
+			e.breakDown(err)
+		}
+	}
+	return e.reap()
+}
+
+// submitAside submits sends for a caller that is not the driver, while the
+// driver sleeps in the kernel and so cannot. Yields once before, so that
+// callers behind it can add theirs; of those only one submits.
+func (e *Engine) submitAside() {
+	if e.nDirty.Load() == 0 || !e.submitter.CompareAndSwap(false, true) {
+		return
+	}
+	defer e.submitter.Store(false)
+	e.crowded()
+	runtime.Gosched()
+	e.mu.Lock()
+	if !e.inKernel.Load() && e.driving.Load() {
+		// The driver is awake and will submit before it sleeps again.
+		e.mu.Unlock()
+		return
+	}
+	e.fillSends()
+	n := e.claim()
+	e.mu.Unlock()
+	if n == 0 {
+		return
+	}
+	e.enters.Add(1)
+	done, err := e.k.submit(n)
+	e.unclaim(n - done)
+	_ = err // a driver's next enter meets it too, and ends the connections
+}
+
+// nudge makes a completion appear, which wakes the driver out of the kernel, or
+// else the keeper.
+func (e *Engine) nudge() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := e.entry()
+	if s == nil {
+		return // the queue is full of things that will complete
+	}
+	s.PrepOperation(uring.IORING_OP_NOP, -1, 0, 0, 0)
+	e.unclaimed++
+	n := e.claim()
+	e.enters.Add(1)
+	done, _ := e.k.submit(n)
+	e.unclaimed += n - done
+}
+
+// reap takes in every completion. Driver only.
+func (e *Engine) reap() (n int) {
+	for {
+		ud, res, ok := e.q.pop()
+		if !ok {
+			if e.q.overflowed() {
+				if _, err := e.k.wait(0, 0); err == nil && e.q.ready() {
+					continue
+				}
+			}
+			break
+		}
+		n++
+		switch c, kind := e.slots.owner(ud); {
+		case c == nil:
+		case kind == opRecv:
+			c.recvDone(res)
+		case kind == opSend:
+			c.sendDone(res)
+		}
+	}
+	e.takeClosing()
+	return n
+}
+
+// takeClosing buries connections that were closed and have nothing in the
+// kernel.
+func (e *Engine) takeClosing() {
+	if !e.anyClosing.Load() {
+		return
+	}
+	e.mu.Lock()
+	list := e.closing
+	e.closing = nil
+	e.anyClosing.Store(false)
+	e.mu.Unlock()
+	for _, c := range list {
+		e.bury(c)
+	}
+}
+
+// noticeClose brings a closed connection to the driver's notice.
+func (e *Engine) noticeClose(c *conn) {
+	e.mu.Lock()
+	e.closing = append(e.closing, c)
+	e.anyClosing.Store(true)
+	e.mu.Unlock()
+	e.nudge()
+}
+
+// fail ends c because of err; the first reason is the one reported. Driver
+// only.
+func (e *Engine) fail(c *conn, err error) {
+	c.mu.Lock()
+	if c.dead == nil {
+		c.die(err)
+	}
+	c.mu.Unlock()
+	e.bury(c)
+}
+
+// bury ends a dead connection for good as soon as the kernel holds nothing of
+// it; until then its completions lead here again. Driver only.
+func (e *Engine) bury(c *conn) {
+	lost := e.lost.Load()
+	c.mu.Lock()
+	if c.ended || (c.armed || c.sending) && lost == nil {
+		c.mu.Unlock()
+		return
+	}
+	c.ended = true
+	err := c.dead
+	_ = unix.Close(c.fd) // under mu, where die would shut it down
+	c.mu.Unlock()
+
+	c.h.Closed(err)
+
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.slots.give(c.slot, lost == nil)
+	if e.closed && e.slots.used == 0 {
+		close(e.drained)
+	}
+}

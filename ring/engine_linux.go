@@ -1,0 +1,187 @@
+package ring
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/memring/memring/client/transport"
+)
+
+// sliceTime bounds one blocking wait of a driver. It is also how long a caller
+// keeps a thread (and Go's P with it) before it leaves the wait to the keeper,
+// and how late a driver notices its deadline or a cancelled context.
+const sliceTime = time.Millisecond
+
+// Engine is one io_uring and the connections on it.
+//
+// Who may touch what:
+//   - mu guards the submission queue, the list of connections that have bytes
+//     to send, and the slots. It is never held across a system call that waits.
+//   - The driver's role (driving) covers the completion queue, the connections'
+//     receive side and every Handler call. There is one driver or none.
+//
+// The liveness invariant: at any time either somebody drives, or the eventfd is
+// armed, so that the next completion wakes the keeper. Whoever gives the role
+// back either hands it to a sleeping waiter (leave), or arms the eventfd and
+// then looks at the completion queue once more, because what completed before
+// the arming rang nothing. A caller may therefore go to sleep at any time
+// without having to check whether somebody drives.
+type Engine struct {
+	k kernel
+	q *queue
+
+	mu        sync.Mutex
+	slots     slotTable
+	arena     arena
+	dirty     []*conn // have bytes to send and no send in flight
+	closing   []*conn // Close was called, to be taken notice of by the driver
+	unclaimed uint32  // published entries that no enter has been asked to submit
+	closed    bool
+
+	inKernel   atomic.Bool // the driver waits in the kernel, or is about to; set under mu
+	anyClosing atomic.Bool
+	lost       atomic.Pointer[error] // enter failed for good, see breakDown
+
+	driving   atomic.Bool
+	resting   []*conn     // driver's: receives to arm with the next enter
+	slow      atomic.Bool // replies take longer than a driver should block, see drive
+	submitter atomic.Bool // a caller is about to submit while the driver sleeps
+	nDirty    atomic.Int32
+	crowd     atomic.Int32 // > 0: several callers share the ring, see gather
+
+	herd   transport.Herd
+	keeper keeper
+
+	drained   chan struct{} // closed when closed and the last connection is gone
+	closeOnce sync.Once
+	ringFD    int
+	dead      atomic.Bool // Close has finished
+
+	enters, handovers, bytesIn, bytesOut atomic.Uint64
+}
+
+var _ transport.Engine = (*Engine)(nil)
+
+// New sets up a ring. Its error says why io_uring cannot be had here and what
+// to do about it.
+func New() (*Engine, error) {
+	k, q, err := openRing()
+	if err != nil {
+		return nil, fmt.Errorf("ring: %w", err)
+	}
+	e := &Engine{k: k, q: q, ringFD: k.fd, drained: make(chan struct{})}
+	e.arena.ringFD = k.fd
+	if err = e.arena.openTable(); err == nil {
+		_, _, err = e.arena.buffer(0) // finds out now whether registering works
+	}
+	if err == nil {
+		err = e.startKeeper()
+	}
+	if err != nil {
+		e.arena.unmap()
+		q.unmap()
+		_ = unix.Close(k.fd)
+		return nil, fmt.Errorf("ring: %w", err)
+	}
+	return e, nil
+}
+
+// startKeeper registers the eventfd and starts the goroutine that waits for it.
+func (e *Engine) startKeeper() error {
+	fd, err := unix.Eventfd(0, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC)
+	if err != nil {
+		return setupError("eventfd", err)
+	}
+	f := os.NewFile(uintptr(fd), "memring eventfd")
+	if err = registerEventfd(e.ringFD, fd); err != nil {
+		_ = f.Close()
+		return setupError("io_uring_register", err)
+	}
+	rc, err := f.SyscallConn()
+	if err != nil {
+		_ = f.Close()
+		return err
+	}
+	e.keeper.init(f, rc)
+	go e.keep()
+	return nil
+}
+
+// Degraded says why receive buffers are not registered, if they are not.
+// Everything works all the same.
+func (e *Engine) Degraded() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.arena.refused
+}
+
+// Counters returns the engine's totals.
+func (e *Engine) Counters() transport.Counters {
+	e.mu.Lock()
+	conns := e.slots.used
+	e.mu.Unlock()
+	return transport.Counters{
+		Enters: e.enters.Load(), Handovers: e.handovers.Load(),
+		BytesIn: e.bytesIn.Load(), BytesOut: e.bytesOut.Load(),
+		Conns: int64(conns),
+	}
+}
+
+// Close closes every connection, waits until the kernel has let go of each and
+// gives the ring back.
+func (e *Engine) Close() error {
+	e.closeOnce.Do(func() {
+		e.mu.Lock()
+		e.closed = true
+		if e.slots.used == 0 {
+			close(e.drained)
+		}
+		e.mu.Unlock()
+		for _, c := range e.conns() {
+			_ = c.Close()
+		}
+		<-e.drained
+		e.keeper.stop()
+		// Nobody has anything left to wait for, so the role comes free, and
+		// taking it for good keeps everybody out of the completion queue. A
+		// caller that still submits holds submitter.
+		for _, role := range []*atomic.Bool{&e.driving, &e.submitter} {
+			for !role.CompareAndSwap(false, true) {
+				time.Sleep(100 * time.Microsecond)
+			}
+		}
+		e.dead.Store(true)
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		_ = unix.Close(e.ringFD)
+		e.q.unmap()
+		if e.lost.Load() == nil {
+			e.arena.unmap()
+		}
+	})
+	return nil
+}
+
+// breakDown ends every connection after enter has failed for good. What the
+// kernel still holds is unknown from here on, so no completion is waited for
+// and no receive buffer is used again or unmapped: lost memory is harmless,
+// memory that the kernel writes to after we have given it away is not.
+func (e *Engine) breakDown(err error) {
+	err = fmt.Errorf("ring: io_uring_enter: %w", err)
+	e.lost.CompareAndSwap(nil, &err)
+	for _, c := range e.conns() {
+		e.fail(c, err)
+	}
+}
+
+func (e *Engine) conns() (all []*conn) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.slots.each(func(c *conn) { all = append(all, c) })
+	return all
+}

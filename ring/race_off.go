@@ -1,0 +1,6 @@
+//go:build linux && !race
+
+package ring
+
+func kernelWrote([]byte) {}
+func kernelRead([]byte)  {}

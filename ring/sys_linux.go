@@ -1,0 +1,112 @@
+package ring
+
+import (
+	"syscall"
+	"unsafe"
+
+	uring "github.com/iceber/iouring-go/syscall"
+	"golang.org/x/sys/unix"
+)
+
+// What include/uapi/linux/io_uring.h has and iouring-go's syscall package has
+// not.
+const (
+	enterExtArg = 1 << 3 // IORING_ENTER_EXT_ARG, Linux 5.11
+
+	featExtArg = 1 << 8 // IORING_FEAT_EXT_ARG
+
+	registerBuffers2      uint8 = 15 // IORING_REGISTER_BUFFERS2, Linux 5.13
+	registerBuffersUpdate uint8 = 16 // IORING_REGISTER_BUFFERS_UPDATE, Linux 5.13
+	rsrcRegisterSparse          = 1  // IORING_RSRC_REGISTER_SPARSE, Linux 5.19
+
+	cqEventfdDisabled = 1 << 0 // IORING_CQ_EVENTFD_DISABLED, Linux 5.8
+)
+
+// rsrcRegister is struct io_uring_rsrc_register.
+type rsrcRegister struct {
+	nr    uint32
+	flags uint32
+	resv2 uint64
+	data  uint64
+	tags  uint64
+}
+
+// rsrcUpdate2 is struct io_uring_rsrc_update2.
+type rsrcUpdate2 struct {
+	offset uint32
+	resv   uint32
+	data   uint64
+	tags   uint64
+	nr     uint32
+	resv2  uint32
+}
+
+// timespec is struct __kernel_timespec, 64 bits wide on every architecture.
+type timespec struct{ sec, nsec int64 }
+
+// geteventsArg is struct io_uring_getevents_arg.
+type geteventsArg struct {
+	sigmask   uint64
+	sigmaskSz uint32
+	pad       uint32
+	ts        uint64
+}
+
+// kernel is the part of the kernel that can fail while a ring runs. Tests put
+// their own in its place.
+type kernel interface {
+	// submit hands n entries to the kernel and returns without waiting.
+	submit(n uint32) (submitted uint32, err error)
+	// wait does the same and then waits until the completion queue holds at
+	// least atLeast entries, or for one slice of time. It does not wait if
+	// fewer than n entries were accepted.
+	wait(n, atLeast uint32) (submitted uint32, err error)
+}
+
+// sysKernel is the real one. Its fields are what a waiting enter points to;
+// they are heap memory that lives as long as the ring, and never change.
+type sysKernel struct {
+	fd  int
+	ts  timespec
+	arg geteventsArg
+}
+
+func newSysKernel(fd int, sliceNanos int64) *sysKernel {
+	k := &sysKernel{fd: fd, ts: timespec{nsec: sliceNanos}}
+	k.arg.ts = uint64(uintptr(unsafe.Pointer(&k.ts)))
+	return k
+}
+
+// submit uses a raw system call: with no wait it returns within microseconds,
+// so Go's scheduler need not know.
+func (k *sysKernel) submit(n uint32) (uint32, error) {
+	r, _, errno := syscall.RawSyscall6(uring.SYS_IO_URING_ENTER, uintptr(k.fd), uintptr(n), 0, 0, 0, 0)
+	return enterResult(r, errno)
+}
+
+func (k *sysKernel) wait(n, atLeast uint32) (uint32, error) {
+	r, _, errno := syscall.Syscall6(uring.SYS_IO_URING_ENTER, uintptr(k.fd), uintptr(n), uintptr(atLeast),
+		uintptr(uring.IORING_ENTER_FLAGS_GETEVENTS|enterExtArg),
+		uintptr(unsafe.Pointer(&k.arg)), unsafe.Sizeof(k.arg))
+	return enterResult(r, errno)
+}
+
+// enterResult sorts enter's errors. ETIME and EINTR end a wait and are no
+// failure. EAGAIN and EBUSY say that the kernel is out of request memory or
+// that completions must be reaped first: nothing was submitted, the caller
+// reaps and tries again. Anything else means the ring is broken; EBADR among
+// them says that completions were lost (io_uring_enter(2)).
+func enterResult(r uintptr, errno syscall.Errno) (uint32, error) {
+	switch errno {
+	case 0:
+		return uint32(r), nil
+	case unix.ETIME, unix.EINTR, unix.EAGAIN, unix.EBUSY:
+		return 0, nil
+	}
+	return 0, errno
+}
+
+// register calls io_uring_register(2) and returns a plain errno.
+func register(fd int, op uint8, arg unsafe.Pointer, nr uint32) error {
+	return unwrapErrno(uring.IOURingRegister(fd, op, arg, nr))
+}
