@@ -121,7 +121,8 @@ type Outcome struct {
 }
 
 // Sleep blocks after Park until the event happens, or the caller is promoted
-// or expired, or done is closed. The event itself is left for Take.
+// or expired, or done is closed. It may also end for no reason, with the zero
+// Outcome. The event itself is left for Take.
 func (w *Waiter) Sleep(done <-chan struct{}) Outcome {
 	var o Outcome
 	if done == nil {
@@ -139,7 +140,9 @@ func (w *Waiter) Sleep(done <-chan struct{}) Outcome {
 	}
 	s := w.state.And(^uint32(promoted | expired))
 	o.Lead = s&promoted != 0
-	o.Expired = s&expired != 0
+	// Expire reads the deadline and posts in two steps, and w may have begun
+	// another wait in between: then the sleep has ended for no reason.
+	o.Expired = s&expired != 0 && w.deadline.Load() <= Now()
 	return o
 }
 

@@ -1,0 +1,111 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"runtime"
+	"time"
+)
+
+// EngineKind chooses the I/O engine.
+type EngineKind uint8
+
+const (
+	// Auto is io_uring where it can be had, else poll.
+	Auto EngineKind = iota
+	// URing is io_uring, or New fails.
+	URing
+	// Poll is the engine on Go's network poller.
+	Poll
+)
+
+// Config tunes a client. The zero value, and a nil *Config, are good defaults.
+type Config struct {
+	// Engine is the I/O engine. The zero value chooses by itself; see
+	// [Client.Engine] for what was chosen and why.
+	Engine EngineKind
+
+	// Rings is the number of io_uring instances. Each has its own connections
+	// and one driver at a time, so more than one only helps if parsing replies
+	// keeps a core busy. If zero, one for every eight processors.
+	Rings int
+
+	// ConnsPerServer is the largest number of connections to one server on each
+	// ring. Requests of many goroutines share a connection; another is opened
+	// only when one has more than a few dozen requests outstanding, or owes
+	// replies that nobody waits for any more. If zero, 2.
+	ConnsPerServer int
+
+	// OpTimeout bounds each call, together with the context's deadline, and
+	// includes the time to connect. If zero, 1 s; if negative, no bound.
+	OpTimeout time.Duration
+
+	// DialTimeout bounds one attempt to connect. If zero, 1 s; if negative, no
+	// bound but the operating system's.
+	DialTimeout time.Duration
+
+	// StallLimit is for how long a connection that owes replies may bring none
+	// before it is closed, which is noticed when a call on it times out. Until
+	// then a timeout costs nothing but the call. If zero, 10 s; if negative, no
+	// bound.
+	StallLimit time.Duration
+
+	// MaxDebt is the number of abandoned requests that a connection may owe
+	// replies for before it is closed. If zero, 1,024; if negative, no bound.
+	MaxDebt int
+
+	// DialContext connects to servers, for example through a proxy. Such
+	// connections run on the poll engine. If nil, the engine's own.
+	DialContext func(ctx context.Context, network, addr string) (net.Conn, error)
+
+	// Selector makes what spreads keys over servers. If nil, [Rendezvous].
+	Selector func(servers []string) Selector
+}
+
+const (
+	defaultTimeout    = time.Second
+	defaultStallLimit = 10 * time.Second
+	defaultMaxDebt    = 1024
+	procsPerRing      = 8
+	maxRings          = 64
+	maxConns          = 1024
+)
+
+// withDefaults returns a copy with every zero replaced; durations and counts
+// without bound become 0.
+func (c *Config) withDefaults() (Config, error) {
+	var out Config
+	if c != nil {
+		out = *c
+	}
+	switch {
+	case out.Engine > Poll:
+		return out, fmt.Errorf("%w: Engine is %d", ErrConfig, out.Engine)
+	case out.Rings < 0 || out.Rings > maxRings:
+		return out, fmt.Errorf("%w: Rings is %d, want 0 to %d", ErrConfig, out.Rings, maxRings)
+	case out.ConnsPerServer < 0 || out.ConnsPerServer > maxConns:
+		return out, fmt.Errorf("%w: ConnsPerServer is %d, want 0 to %d", ErrConfig, out.ConnsPerServer, maxConns)
+	case out.Engine == URing && out.DialContext != nil:
+		return out, fmt.Errorf("%w: connections of DialContext run on the poll engine, but Engine is URing", ErrConfig)
+	}
+	if out.Rings == 0 {
+		out.Rings = max(1, runtime.GOMAXPROCS(0)/procsPerRing)
+	}
+	if out.ConnsPerServer == 0 {
+		out.ConnsPerServer = 2
+	}
+	defaulted(&out.OpTimeout, defaultTimeout)
+	defaulted(&out.DialTimeout, defaultTimeout)
+	defaulted(&out.StallLimit, defaultStallLimit)
+	defaulted(&out.MaxDebt, defaultMaxDebt)
+	return out, nil
+}
+
+func defaulted[T int | time.Duration](v *T, def T) {
+	if *v == 0 {
+		*v = def
+	} else if *v < 0 {
+		*v = 0
+	}
+}

@@ -1,0 +1,248 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/memring/memring/client/transport"
+	"github.com/memring/memring/reader"
+)
+
+// conn is one connection: the FIFO of requests whose replies are due, in the
+// order in which they were sent, which is the only thing that says which reply
+// is whose. The opaque and the key in the reply prove it.
+//
+// mu orders Send with the push onto the FIFO. The driver takes ops off without
+// it: it swaps the whole list of those pushed (in) for its own (out) when that
+// is used up.
+type conn struct {
+	p *pool
+	t transport.Conn
+
+	mu      sync.Mutex
+	in      []*op
+	unsent  []*op // those whose bytes may still be in t's send buffer, oldest first
+	scratch []byte
+	opaque  uint32
+	err     error // set by Closed: no more pushes
+
+	load  atomic.Int32  // ops in the FIFO
+	debt  atomic.Int32  // abandoned ops in the FIFO
+	heard atomic.Uint32 // windows received, to tell a stall from slowness
+	down  atomic.Bool   // Closed was called, or is sure to be
+
+	cause atomic.Pointer[error] // why we closed it ourselves
+
+	stallMu    sync.Mutex
+	stallHeard uint32
+	stallSince int64
+
+	// The driver's.
+	parser reader.Parser
+	out    []*op
+	head   int
+	ended  int32 // ops that left the FIFO in this window
+}
+
+var (
+	_ transport.Handler = (*conn)(nil)
+	_ reader.Queue      = (*conn)(nil)
+)
+
+var errConnDown = errors.New("connection is down")
+
+// push queues o's bytes and appends o to the FIFO.
+func (c *conn) push(o *op) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err != nil {
+		return errConnDown
+	}
+	c.opaque++
+	o.describe(c.opaque)
+	c.scratch = o.appendHead(c.scratch[:0], c.opaque)
+	var tail []byte
+	if o.verb.stores() {
+		tail = crlf
+	}
+	o.c, o.on[0] = c, c.t
+	o.size = len(c.scratch) + len(o.value) + len(tail)
+	queued, err := c.t.Send(c.scratch, o.value, tail)
+	if err != nil {
+		if errors.Is(err, transport.ErrBacklog) {
+			return ErrOverloaded
+		}
+		return errConnDown // Closed is on its way
+	}
+	if queued == o.size {
+		clear(c.unsent)
+		c.unsent = c.unsent[:0] // all before it have gone to the kernel
+	}
+	c.unsent = append(c.unsent, o)
+	c.in = append(c.in, o)
+	c.load.Add(1)
+	return nil
+}
+
+// retract takes o back if none of its bytes has been given to the kernel. The
+// op is still in the FIFO then, as a void that no reply belongs to.
+func (c *conn) retract(o *op) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	after := 0
+	for i := len(c.unsent) - 1; i >= 0; i-- {
+		if c.unsent[i] == o {
+			if !c.t.Retract(o.size, after) {
+				return false
+			}
+			c.unsent = append(c.unsent[:i], c.unsent[i+1:]...)
+			o.void.Store(true)
+			return true
+		}
+		after += c.unsent[i].size
+	}
+	return false
+}
+
+// Next takes the oldest op off the FIFO, for the parser. Voids are passed over.
+func (c *conn) Next() reader.Slot {
+	for {
+		o := c.pop()
+		if o == nil {
+			return nil // no typed nil: the parser compares
+		}
+		c.ended++
+		if !o.void.Load() {
+			return o
+		}
+		o.eng.recycle(o)
+	}
+}
+
+func (c *conn) pop() *op {
+	if c.head == len(c.out) {
+		c.mu.Lock()
+		c.out, c.in = c.in, c.out[:0]
+		c.mu.Unlock()
+		c.head = 0
+		if len(c.out) == 0 {
+			return nil
+		}
+	}
+	o := c.out[c.head]
+	c.out[c.head] = nil
+	c.head++
+	return o
+}
+
+// Received parses what has come.
+func (c *conn) Received(window []byte) (int, error) {
+	c.heard.Add(1)
+	used, err := c.parser.Parse(window, c)
+	if s := c.parser.Slot(); s != nil {
+		s.(*op).release()
+	}
+	if c.ended > 0 {
+		c.load.Add(-c.ended)
+		c.ended = 0
+	}
+	if err != nil {
+		c.down.Store(true)
+		if errors.Is(err, reader.ErrDesync) {
+			c.p.srv.cl.desyncs.Add(1)
+		}
+	}
+	return used, err
+}
+
+// Closed fails everything outstanding. Ops whose bytes the kernel has never
+// seen are told so: they may be sent again elsewhere.
+func (c *conn) Closed(err error) {
+	c.down.Store(true)
+	c.p.lost(c, err)
+	if cause := c.cause.Load(); cause != nil {
+		err = *cause
+	}
+	if errors.Is(err, transport.ErrClosed) && c.p.srv.cl.closed.Load() {
+		err = ErrClosed
+	} else {
+		err = fmt.Errorf("%w: %w", ErrConnLost, err)
+	}
+	unknown := &connError{err: err, outcome: Unknown}
+	notSent := &connError{err: err, outcome: NotSent}
+
+	c.mu.Lock()
+	c.err = errConnDown
+	kept := make(map[*op]bool)
+	for i := len(c.unsent) - 1; i >= 0 && c.t.Retract(c.unsent[i].size, 0); i-- {
+		kept[c.unsent[i]] = true
+	}
+	c.unsent = nil
+	c.mu.Unlock()
+
+	if s := c.parser.Slot(); s != nil {
+		s.(*op).fail(unknown)
+	}
+	for o := c.pop(); o != nil; o = c.pop() {
+		switch {
+		case o.void.Load():
+			o.eng.recycle(o)
+		case kept[o]:
+			o.fail(notSent)
+		default:
+			o.fail(unknown)
+		}
+	}
+	c.load.Store(0)
+}
+
+// connError is how a connection's end reaches its ops.
+type connError struct {
+	err     error
+	outcome Outcome
+}
+
+func (e *connError) Error() string { return e.err.Error() }
+func (e *connError) Unwrap() error { return e.err }
+
+// owes notes an abandoned op. The connection is kept, and new requests prefer
+// others until it has paid; it is closed only if the debt has grown beyond its
+// bound, or nothing at all has come for the stall limit.
+func (c *conn) owes() {
+	debt := c.debt.Add(1)
+	cfg := &c.p.srv.cl.cfg
+	var cause error
+	switch {
+	case cfg.MaxDebt > 0 && int(debt) > cfg.MaxDebt:
+		cause = fmt.Errorf("more than %d abandoned requests unanswered (Config.MaxDebt)", cfg.MaxDebt)
+	case c.stalled(int64(cfg.StallLimit)):
+		cause = fmt.Errorf("nothing came for %v (Config.StallLimit)", cfg.StallLimit)
+	default:
+		return
+	}
+	c.cause.CompareAndSwap(nil, &cause)
+	c.down.Store(true)
+	_ = c.t.Close()
+}
+
+// paid notes that the late reply of an abandoned op has come.
+func (c *conn) paid() { c.debt.Add(-1) }
+
+// stalled reports whether nothing has come for the limit. It is asked only when
+// a call times out, so that the hot path needs no clock: the first time after
+// anything has come starts the measurement.
+func (c *conn) stalled(limit int64) bool {
+	if limit == 0 {
+		return false
+	}
+	c.stallMu.Lock()
+	defer c.stallMu.Unlock()
+	now := transport.Now()
+	if h := c.heard.Load(); h != c.stallHeard || c.stallSince == 0 {
+		c.stallHeard, c.stallSince = h, now
+		return false
+	}
+	return now-c.stallSince >= limit
+}

@@ -1,0 +1,186 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/memring/memring/client/transport"
+	"github.com/memring/memring/reader"
+)
+
+// maxTries bounds how often a request goes to another connection after one has
+// died before any of its bytes was sent.
+const maxTries = 4
+
+// usable says why no call can be made.
+func (cl *Client) usable(ctx context.Context) error {
+	switch {
+	case cl == nil:
+		return ErrNilClient
+	case cl.closed.Load():
+		return ErrClosed
+	case ctx.Err() != nil:
+		return contextError(ctx)
+	}
+	return nil
+}
+
+// take gets an op for a call, or says why there can be none. The op is the
+// call's until it is put back or abandoned.
+func (cl *Client) take(ctx context.Context, v verb, key string) (*op, error) {
+	if err := cl.usable(ctx); err != nil {
+		return nil, &OpError{Op: v.String(), Outcome: NotSent, Err: err}
+	}
+	o := cl.chooseEngine().ops.Get().(*op)
+	o.begin(v, key)
+	return o, nil
+}
+
+// takeKeyed is take for the operations on one key: it checks the key and
+// chooses the server.
+func (cl *Client) takeKeyed(ctx context.Context, v verb, key string) (*op, *server, error) {
+	o, err := cl.take(ctx, v, key)
+	if err != nil {
+		return nil, nil, err
+	}
+	err = checkKey(key)
+	var srv *server
+	if err == nil {
+		srv, err = cl.server(key)
+	}
+	if err != nil {
+		return nil, nil, o.refuse(err)
+	}
+	return o, srv, nil
+}
+
+// refuse puts o back and makes the error of a call that sends nothing.
+func (o *op) refuse(err error) error {
+	e := &OpError{Op: o.verb.String(), Err: err, Outcome: NotSent}
+	o.put()
+	return e
+}
+
+// put gives an op back after its call.
+func (o *op) put() { o.eng.recycle(o) }
+
+func (s *engineSlot) recycle(o *op) {
+	o.scrub()
+	s.ops.Put(o)
+}
+
+// deadline is when a call that starts now must return: never if it is zero.
+func (cl *Client) deadline(ctx context.Context) time.Time {
+	var d time.Time
+	if cl.cfg.OpTimeout > 0 {
+		d = time.Now().Add(cl.cfg.OpTimeout)
+	}
+	if c, ok := ctx.Deadline(); ok && (d.IsZero() || c.Before(d)) {
+		return c
+	}
+	return d
+}
+
+// contextError is the error of a context that is done.
+func contextError(ctx context.Context) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return ErrTimeout
+	}
+	return context.Cause(ctx)
+}
+
+// do carries o out on srv. If it returns nil, o holds the result, and the
+// caller puts it back; otherwise o is gone.
+func (cl *Client) do(ctx context.Context, srv *server, o *op) error {
+	deadline := cl.deadline(ctx)
+	p := srv.pools[o.eng.i]
+	for try := 1; ; try++ {
+		c, err := p.get(ctx, deadline)
+		if err == nil {
+			err = c.push(o)
+		}
+		if err == errConnDown && try < maxTries {
+			continue // it died in between; nothing was queued
+		}
+		if err != nil {
+			v := o.verb
+			o.put()
+			if ctx.Err() != nil {
+				err = contextError(ctx)
+			}
+			return cl.opError(v, srv, err, NotSent)
+		}
+		err = o.eng.Wait(&o.own, o.on[:1], deadline, ctx.Done())
+		if err != nil {
+			if gone := cl.giveUp(ctx, srv, o, err); gone != nil {
+				return gone
+			}
+		}
+		if o.err == nil {
+			return nil
+		}
+		var lost *connError
+		if errors.As(o.err, &lost) && lost.outcome == NotSent && try < maxTries && !cl.closed.Load() {
+			o.err, o.state = nil, opPending
+			continue
+		}
+		return o.errorOf(srv)
+	}
+}
+
+// giveUp ends a call whose wait has ended with err. It returns nil if the reply
+// has come after all.
+func (cl *Client) giveUp(ctx context.Context, srv *server, o *op, err error) error {
+	v := o.verb
+	outcome := Unknown
+	if o.c.retract(o) {
+		outcome = NotSent // the FIFO has the void now, and recycles it
+	} else if !o.abandon() {
+		o.own.Take() // done is signalled under the op's lock
+		return nil
+	}
+	cl.timeouts.Add(1)
+	switch {
+	case errors.Is(err, transport.ErrTimeout):
+		err = ErrTimeout
+	case errors.Is(err, transport.ErrCanceled):
+		err = contextError(ctx)
+	}
+	return cl.opError(v, srv, err, outcome)
+}
+
+// errorOf puts o back and returns the error that it ended with.
+func (o *op) errorOf(srv *server) error {
+	e := &OpError{Op: o.verb.String(), Server: srv.name, Err: o.err}
+	var lost *connError
+	if errors.As(o.err, &lost) {
+		e.Err, e.Outcome = lost.err, lost.outcome
+	}
+	o.put()
+	return e
+}
+
+func (cl *Client) opError(v verb, srv *server, err error, outcome Outcome) error {
+	if errors.Is(err, errConnDown) {
+		err = ErrConnLost
+	}
+	return &OpError{Op: v.String(), Server: srv.name, Err: err, Outcome: outcome}
+}
+
+// finish turns the reply's status into the call's error and puts o back.
+func (o *op) finish(srv *server) error {
+	v, status := o.verb, o.status
+	o.put()
+	switch status {
+	case reader.OK:
+		return nil
+	case reader.Miss, reader.NotFound:
+		return srv.misses[v]
+	case reader.NotStored:
+		return &OpError{Op: v.String(), Server: srv.name, Err: ErrNotStored}
+	case reader.Exists:
+		return &OpError{Op: v.String(), Server: srv.name, Err: ErrConflict}
+	}
+	return &OpError{Op: v.String(), Server: srv.name, Err: ErrServer}
+}

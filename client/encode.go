@@ -1,0 +1,128 @@
+package client
+
+import "strconv"
+
+// The requests. Each is one meta command (protocol.txt, "Meta Commands") that
+// asks for its opaque back, gets for their key as well, so that every reply
+// proves whose it is. Keys were checked before; nothing here can fail.
+
+var crlf = []byte("\r\n")
+
+// request is everything that an encoder needs to know.
+type request struct {
+	verb    verb
+	key     string
+	keys    []string // verbGets
+	value   []byte   // verbSet and kin: sent behind the head
+	flags   uint32
+	exptime int64
+	cas     uint64
+	delta   uint64
+	initial uint64
+	create  bool // arithmetic: store initial on a miss
+	args    string
+}
+
+// verb says which command a request is.
+type verb uint8
+
+const (
+	verbGet verb = iota
+	verbGetAndTouch
+	verbTouch
+	verbGets
+	verbSet
+	verbAdd
+	verbReplace
+	verbAppend
+	verbPrepend
+	verbCompareAndSwap
+	verbDelete
+	verbIncrement
+	verbDecrement
+	verbPing
+	verbVersion
+	verbFlushAll
+	verbStats
+	verbs
+)
+
+var verbNames = [verbs]string{
+	"get", "get and touch", "touch", "get multi", "set", "add", "replace", "append", "prepend",
+	"compare and swap", "delete", "increment", "decrement", "ping", "version", "flush all", "stats",
+}
+
+func (v verb) String() string { return verbNames[v] }
+
+// stores reports whether a request of this kind carries a value.
+func (v verb) stores() bool { return v >= verbSet && v <= verbCompareAndSwap }
+
+// storeMode is the M flag of ms, by verb.
+var storeMode = [verbs]string{verbAdd: " ME", verbReplace: " MR", verbAppend: " MA", verbPrepend: " MP"}
+
+// appendHead appends the request's command line to b. The value of a store and
+// its line end are sent behind it.
+func (r *request) appendHead(b []byte, opaque uint32) []byte {
+	switch r.verb {
+	case verbGet:
+		b = append(append(append(b, "mg "...), r.key...), " v f c k"...)
+	case verbGetAndTouch:
+		b = append(append(append(b, "mg "...), r.key...), " v f c k T"...)
+		b = strconv.AppendInt(b, r.exptime, 10)
+	case verbTouch:
+		b = append(append(append(b, "mg "...), r.key...), " k T"...)
+		b = strconv.AppendInt(b, r.exptime, 10)
+	case verbDelete:
+		b = append(append(b, "md "...), r.key...)
+	case verbIncrement, verbDecrement:
+		b = r.appendArithmetic(b)
+	case verbGets:
+		b = append(b, "gets"...)
+		for _, k := range r.keys {
+			b = append(append(b, ' '), k...)
+		}
+		return append(b, crlf...)
+	case verbPing:
+		return append(b, "mn\r\n"...)
+	case verbVersion:
+		return append(b, "version\r\n"...)
+	case verbFlushAll:
+		return append(b, "flush_all\r\n"...)
+	case verbStats:
+		return append(append(append(b, "stats"...), r.args...), crlf...)
+	default:
+		b = r.appendStore(b)
+	}
+	b = append(b, " O"...)
+	b = strconv.AppendUint(b, uint64(opaque), 16)
+	return append(b, crlf...)
+}
+
+func (r *request) appendStore(b []byte) []byte {
+	b = append(append(append(b, "ms "...), r.key...), ' ')
+	b = strconv.AppendInt(b, int64(len(r.value)), 10)
+	b = append(b, storeMode[r.verb]...)
+	if r.exptime != 0 {
+		b = strconv.AppendInt(append(b, " T"...), r.exptime, 10)
+	}
+	if r.flags != 0 {
+		b = strconv.AppendUint(append(b, " F"...), uint64(r.flags), 10)
+	}
+	if r.verb == verbCompareAndSwap {
+		b = strconv.AppendUint(append(b, " C"...), r.cas, 10)
+	}
+	return b
+}
+
+func (r *request) appendArithmetic(b []byte) []byte {
+	b = append(append(append(b, "ma "...), r.key...), " v D"...)
+	b = strconv.AppendUint(b, r.delta, 10)
+	if r.verb == verbDecrement {
+		b = append(b, " MD"...)
+	}
+	if r.create {
+		b = strconv.AppendInt(append(b, " N"...), r.exptime, 10)
+		b = strconv.AppendUint(append(b, " J"...), r.initial, 10)
+	}
+	return b
+}

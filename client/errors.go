@@ -1,0 +1,132 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/memring/memring/reader"
+)
+
+// Errors that calls return, mostly wrapped in an [OpError]. They match with
+// [errors.Is].
+var (
+	// ErrNotFound: the key has no item.
+	ErrNotFound = errors.New("not found")
+	// ErrNotStored: the condition of Add, Replace, Append or Prepend does not hold.
+	ErrNotStored = errors.New("not stored")
+	// ErrConflict: the item has changed since its CAS value was read.
+	ErrConflict = errors.New("CAS conflict")
+	// ErrTooLarge: the value exceeds the server's item size limit (its -I
+	// option). The server has dropped the item that was stored under the key.
+	ErrTooLarge = errors.New("value too large for the server")
+	// ErrNotNumber: Increment or Decrement met an item that is no decimal number.
+	ErrNotNumber = errors.New("item is not a number")
+	// ErrServer: the server answered SERVER_ERROR or CLIENT_ERROR.
+	ErrServer = errors.New("server error")
+
+	// ErrKey: the key is empty, longer than MaxKeyLen bytes, or has a space or a
+	// control character. Nothing was sent.
+	ErrKey = errors.New("invalid key")
+	// ErrTTL: the TTL is negative or ends later than memcached can express.
+	// Nothing was sent.
+	ErrTTL = errors.New("invalid TTL")
+	// ErrConfig: New was given something that cannot work.
+	ErrConfig = errors.New("invalid configuration")
+	// ErrArgument: an argument other than key and TTL is invalid. Nothing was sent.
+	ErrArgument = errors.New("invalid argument")
+
+	// ErrClosed: the client is closed.
+	ErrClosed = errors.New("client is closed")
+	// ErrNilClient: a method was called on a nil *Client.
+	ErrNilClient = errors.New("client is nil: use client.New")
+	// ErrTimeout: Config.OpTimeout or the context's deadline has passed. It
+	// matches context.DeadlineExceeded too.
+	ErrTimeout error = timeoutError{}
+	// ErrUnavailable: the server cannot be reached; the wrapped error says why.
+	ErrUnavailable = errors.New("server unavailable")
+	// ErrConnLost: the connection broke while the request was under way.
+	ErrConnLost = errors.New("connection lost")
+	// ErrOverloaded: more requests wait for this server than the client will
+	// queue. Nothing was sent.
+	ErrOverloaded = errors.New("too many requests outstanding")
+	// ErrDesync: the server's replies do not match the requests. The
+	// connection was closed, and nothing of the reply was handed out.
+	ErrDesync = reader.ErrDesync
+)
+
+type timeoutError struct{}
+
+func (timeoutError) Error() string   { return "timeout" }
+func (timeoutError) Timeout() bool   { return true }
+func (timeoutError) Temporary() bool { return true }
+func (timeoutError) Is(err error) bool {
+	return err == context.DeadlineExceeded
+}
+
+// Outcome says what is known of a request whose call has failed.
+type Outcome uint8
+
+const (
+	// Answered: the server has answered, or nothing was to be sent.
+	Answered Outcome = iota
+	// NotSent: no byte of the request has left this process.
+	NotSent
+	// Unknown: the request was sent, at least in part, and no answer was seen:
+	// the server may have carried it out or not.
+	Unknown
+)
+
+func (o Outcome) String() string {
+	switch o {
+	case NotSent:
+		return "not sent"
+	case Unknown:
+		return "outcome unknown"
+	}
+	return "answered"
+}
+
+// OpError is the error of one operation. Its text never has a key or a value in
+// it: they can be personal data.
+type OpError struct {
+	Op      string // "get", "set", …
+	Server  string // as given to New; empty if no server was chosen yet
+	Outcome Outcome
+	Err     error
+
+	// Keys are the keys that a GetMulti did not get because of this error.
+	Keys []string
+}
+
+func (e *OpError) Error() string {
+	s := "memring: " + e.Op
+	if e.Server != "" {
+		s += " " + e.Server
+	}
+	s += ": " + e.Err.Error()
+	if e.Outcome != Answered {
+		s += " (" + e.Outcome.String() + ")"
+	}
+	return s
+}
+
+func (e *OpError) Unwrap() error { return e.Err }
+
+// Timeout makes an OpError fit net.Error's idea of a timeout.
+func (e *OpError) Timeout() bool { return errors.Is(e.Err, ErrTimeout) }
+
+// SafeToRetry reports whether err came from an operation of which nothing was
+// sent, so that repeating it cannot carry it out twice.
+func SafeToRetry(err error) bool {
+	var op *OpError
+	return errors.As(err, &op) && op.Outcome == NotSent
+}
+
+// ServerError is an error line of the server. It matches [ErrServer].
+type ServerError struct{ Line string }
+
+func (e *ServerError) Error() string { return fmt.Sprintf("server answered %q", e.Line) }
+
+// Is makes a ServerError match ErrServer.
+func (e *ServerError) Is(err error) bool { return err == ErrServer }

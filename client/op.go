@@ -1,0 +1,242 @@
+package client
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/memring/memring/client/transport"
+	"github.com/memring/memring/reader"
+)
+
+// op is one request, from its encoding to its reply, and one place in its
+// connection's FIFO.
+//
+// Once pushed, an op leaves the FIFO only by its reply or by the connection's
+// death. If its caller gives up before, the op stays where it is as a
+// tombstone: the reply is consumed and thrown away, and only then is the op
+// used again. So there are two parties: the caller, and whoever drives the
+// connection. mu decides between them:
+//
+//   - The driver holds mu from the first byte of the reply in a window until it
+//     is done with that window, and touches the caller's memory (dst) only
+//     then, and only if the op is not abandoned.
+//   - The caller that gives up takes mu: it finds the op done, and has its
+//     result after all, or abandons it, and from then on nobody touches its dst.
+//
+// Done is the driver's last touch if the caller has not given up, abandon is
+// the caller's last if it has: the other party recycles the op.
+type op struct {
+	request
+	own transport.Waiter  // the caller's, if it waits for this op alone
+	w   *transport.Waiter // signalled when there is something new
+	eng *engineSlot
+	on  [1]transport.Conn
+
+	c      *conn
+	size   int // bytes on the wire
+	expect reader.Expect
+
+	mu    sync.Mutex
+	held  bool // the driver holds mu; the driver's
+	state opState
+	void  atomic.Bool // retracted: never sent, no reply is coming
+
+	// The result: the driver's while it holds mu, the caller's once done.
+	status  reader.Status
+	err     error
+	item    Item
+	dst     []byte // where a value is appended; nil: a fresh slice
+	grow    bool   // append to dst even if it is nil
+	line    string
+	stats   map[string]string
+	hits    []Item // verbGets: items that have come whole and were not taken
+	want    int    // verbGets: the size of the value that is coming in dst
+	keyNext int    // verbGets: keys from here on have not been answered yet
+}
+
+type opState uint8
+
+const (
+	opPending opState = iota
+	opDone
+	opAbandoned
+)
+
+var _ reader.Slot = (*op)(nil)
+
+// begin makes a recycled op ready for the next request. The engine stays: its
+// waiter must not meet another.
+func (o *op) begin(v verb, key string) {
+	o.request = request{verb: v, key: key}
+	o.own.Init()
+	o.w = &o.own
+	o.state = opPending
+	o.status, o.err = 0, nil
+	o.item = Item{}
+	o.void.Store(false)
+	o.keyNext = 0
+	o.dst, o.grow = nil, false
+}
+
+// scrub drops what the op refers to, so that a pooled op keeps no caller's
+// memory alive.
+func (o *op) scrub() {
+	o.request = request{}
+	o.expect = reader.Expect{}
+	o.c, o.on[0], o.w = nil, nil, nil
+	o.item, o.dst, o.grow, o.line, o.hits, o.stats, o.err = Item{}, nil, false, "", nil, nil, nil
+}
+
+// describe fills in what the reply must look like.
+func (o *op) describe(opaque uint32) {
+	e := reader.Expect{Kind: reader.Meta, Opaque: opaque}
+	switch o.verb {
+	case verbGet, verbGetAndTouch, verbTouch:
+		e.Key = o.key
+	case verbGets:
+		e = reader.Expect{Kind: reader.Values, Keys: o.keys}
+	case verbPing:
+		e.Opaque = 0 // mn returns none
+	case verbVersion, verbFlushAll:
+		e = reader.Expect{Kind: reader.Line}
+	case verbStats:
+		e = reader.Expect{Kind: reader.Stats}
+	}
+	o.expect = e
+}
+
+// claim makes the driver the owner of the result until release.
+func (o *op) claim() (wanted bool) {
+	if !o.held {
+		o.mu.Lock()
+		o.held = true
+	}
+	return o.state == opPending
+}
+
+// release ends a claim at the end of a window.
+func (o *op) release() {
+	if o.held {
+		if o.state == opPending && len(o.hits) > 0 {
+			o.w.Signal() // a GetMulti takes them as they come
+		}
+		o.held = false
+		o.mu.Unlock()
+	}
+}
+
+// Expect describes the reply to the parser.
+func (o *op) Expect() *reader.Expect { return &o.expect }
+
+// Value prepares the place for a value.
+func (o *op) Value(it *reader.Item) {
+	if !o.claim() {
+		return
+	}
+	switch {
+	case !o.grow:
+		o.dst = make([]byte, 0, it.Size)
+	case cap(o.dst)-len(o.dst) < it.Size:
+		grown := make([]byte, len(o.dst), len(o.dst)+it.Size)
+		copy(grown, o.dst)
+		o.dst = grown
+	}
+	o.item.Flags, o.item.CAS = it.Flags, it.CAS
+	if o.verb == verbGets {
+		o.want = it.Size
+		// The parser has checked that the key is there. The caller's own string
+		// is as good as the server's and costs nothing.
+		for o.keys[o.keyNext] != string(it.Key) {
+			o.keyNext++
+		}
+		o.item.Key = o.keys[o.keyNext]
+		o.hit()
+	}
+}
+
+// Chunk copies a part of a value out of the receive buffer: the only copy.
+func (o *op) Chunk(p []byte) {
+	if !o.claim() {
+		return
+	}
+	o.dst = append(o.dst, p...)
+	if o.verb == verbGets {
+		o.hit()
+	}
+}
+
+// hit moves the value that is coming to the hits, if it is there whole.
+func (o *op) hit() {
+	if len(o.dst) < o.want {
+		return
+	}
+	o.item.Value = o.dst
+	o.hits = append(o.hits, o.item)
+	o.item, o.dst = Item{}, nil
+	o.keyNext++
+}
+
+// Stat takes one line of statistics.
+func (o *op) Stat(name, value []byte) {
+	if !o.claim() {
+		return
+	}
+	if o.stats == nil {
+		o.stats = make(map[string]string)
+	}
+	o.stats[string(name)] = string(value)
+}
+
+// Done takes the end of the reply.
+func (o *op) Done(r *reader.Result) {
+	if o.claim() {
+		o.status = r.Status
+		switch {
+		case r.Status == reader.Failed:
+			o.err = failure(r.Line)
+		case o.expect.Kind == reader.Line:
+			o.line = string(r.Line)
+		}
+	}
+	o.conclude()
+}
+
+// fail ends the op because its connection has.
+func (o *op) fail(err error) {
+	if o.claim() {
+		o.err = err
+	}
+	o.conclude()
+}
+
+// conclude passes a claimed op on to the party that outlives the other.
+func (o *op) conclude() {
+	o.held = false
+	if o.state == opAbandoned {
+		o.c.paid()
+		o.mu.Unlock()
+		o.eng.recycle(o)
+		return
+	}
+	o.state = opDone
+	// Under mu, so that a caller that finds the op done when it gives up also
+	// finds the signal, and can take it.
+	o.w.Signal()
+	o.mu.Unlock()
+}
+
+// abandon gives the op up. It fails if the reply has come in the meantime: then
+// the op is the caller's, with its result.
+func (o *op) abandon() bool {
+	o.mu.Lock()
+	if o.state == opDone {
+		o.mu.Unlock()
+		return false
+	}
+	o.state = opAbandoned
+	o.dst = nil
+	c := o.c
+	o.mu.Unlock() // o is the driver's from here on
+	c.owes()
+	return true
+}

@@ -1,0 +1,233 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/memring/memring/client/transport"
+)
+
+const (
+	// spillLoad is the number of outstanding requests from which a connection
+	// counts as busy, so that another one is opened. Sharing one connection is
+	// what makes requests travel in batches; a second one lets a server with
+	// several threads use two of them.
+	spillLoad = 64
+
+	backoffMin = 10 * time.Millisecond
+	backoffMax = 2 * time.Second
+)
+
+// server is one server of the client.
+type server struct {
+	cl            *Client
+	index         int    // in Client.servers
+	name          string // as given to New
+	network, addr string
+	pools         []*pool         // one for each engine
+	misses        [verbs]*OpError // prepared, because a miss is no rare event
+}
+
+// pool is the connections of one engine to one server.
+type pool struct {
+	srv *server
+	eng *engineSlot
+
+	slots []atomic.Pointer[conn] // dialled lazily, in order
+
+	mu      sync.Mutex
+	dialing *dial // the attempt under way
+	failed  int   // attempts that failed in a row
+	lastErr error
+	retryAt time.Time // no attempt before
+}
+
+// dial is one attempt to connect, which any number of callers wait for.
+type dial struct {
+	done chan struct{} // closed when it has ended
+	err  error
+}
+
+// pick returns the connection for the next request, or nil if there is none.
+// It prefers one without debt, then the first in order that is not busy, so
+// that few callers share one connection and batch; full tells that another
+// connection would help.
+func (p *pool) pick() (best *conn, full bool) {
+	full = true
+	bestCost := int32(0)
+	for i := range p.slots {
+		c := p.slots[i].Load()
+		if c == nil || c.down.Load() {
+			continue
+		}
+		load, debt := c.load.Load(), c.debt.Load()
+		if load < spillLoad && debt == 0 {
+			return c, false
+		}
+		if cost := load + debt*spillLoad; best == nil || cost < bestCost {
+			best, bestCost = c, cost
+		}
+	}
+	return best, full
+}
+
+// get returns a connection, dialling if there is none. It gives up at the
+// deadline or when ctx is done; nothing has been sent then.
+func (p *pool) get(ctx context.Context, deadline time.Time) (*conn, error) {
+	c, full := p.pick()
+	if c != nil {
+		if full && p.hasRoom() {
+			p.startDial() // for those who come later
+		}
+		return c, nil
+	}
+	for {
+		d, err := p.startDial()
+		if err != nil {
+			return nil, err
+		}
+		if err := d.wait(ctx, deadline); err != nil {
+			return nil, err
+		}
+		if c, _ := p.pick(); c != nil {
+			return c, nil
+		}
+		if d.err != nil {
+			return nil, d.err
+		}
+		// Connected and lost again before we looked: the next attempt obeys
+		// the backoff.
+	}
+}
+
+func (d *dial) wait(ctx context.Context, deadline time.Time) error {
+	var late <-chan time.Time
+	if !deadline.IsZero() {
+		t := time.NewTimer(time.Until(deadline))
+		defer t.Stop()
+		late = t.C
+	}
+	select {
+	case <-d.done:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-late:
+		return ErrTimeout
+	}
+}
+
+// hasRoom reports whether a slot is free.
+func (p *pool) hasRoom() bool {
+	for i := range p.slots {
+		if c := p.slots[i].Load(); c == nil || c.down.Load() {
+			return true
+		}
+	}
+	return false
+}
+
+// startDial joins the attempt under way or starts one. While the server is
+// known to be down it fails at once with the last attempt's error.
+func (p *pool) startDial() (*dial, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.srv.cl.closed.Load():
+		return nil, ErrClosed
+	case p.dialing != nil:
+		return p.dialing, nil
+	case time.Now().Before(p.retryAt):
+		return nil, p.lastErr
+	}
+	d := &dial{done: make(chan struct{})}
+	if !p.srv.cl.spawn(func() { p.connect(d) }) {
+		return nil, ErrClosed
+	}
+	p.dialing = d
+	return d, nil
+}
+
+// connect makes one attempt.
+func (p *pool) connect(d *dial) {
+	cl := p.srv.cl
+	ctx := cl.ctx
+	if t := cl.cfg.DialTimeout; t > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, t)
+		defer cancel()
+	}
+	c := &conn{p: p}
+	t, err := p.eng.Dial(ctx, p.srv.network, p.srv.addr, c)
+
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	defer close(d.done)
+	p.dialing = nil
+	if err == nil {
+		c.t = t
+		if !p.place(c) { // others came back to life meanwhile
+			_ = t.Close()
+		}
+		cl.dials.Add(1)
+		p.lastErr = nil
+		return
+	}
+	switch {
+	case cl.closed.Load():
+		d.err = ErrClosed
+	case errors.Is(err, context.DeadlineExceeded):
+		d.err = fmt.Errorf("%w: no connection within %v (Config.DialTimeout)", ErrUnavailable, cl.cfg.DialTimeout)
+	default:
+		d.err = fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	p.penalize(d.err)
+}
+
+// place puts a new connection into the first free slot. mu is held.
+func (p *pool) place(c *conn) bool {
+	for i := range p.slots {
+		if old := p.slots[i].Load(); old == nil || old.down.Load() {
+			p.slots[i].Store(c)
+			return true
+		}
+	}
+	return false
+}
+
+// penalize delays the next attempt: twice as long after each failure, with
+// jitter so that many clients do not come back in step. mu is held.
+func (p *pool) penalize(err error) {
+	p.failed++
+	wait := backoffMax
+	if n := p.failed - 1; n < 16 {
+		wait = min(backoffMin<<n, backoffMax)
+	}
+	wait = wait/2 + rand.N(wait/2+1)
+	p.lastErr = err
+	p.retryAt = time.Now().Add(wait)
+}
+
+// lost notes that a connection has ended. One that had brought replies is
+// replaced at once; one that brought none counts as a failed attempt.
+func (p *pool) lost(c *conn, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := range p.slots {
+		p.slots[i].CompareAndSwap(c, nil)
+	}
+	p.srv.cl.losses.Add(1)
+	if c.heard.Load() > 0 {
+		p.failed = 0
+		p.retryAt = time.Time{}
+		return
+	}
+	if !errors.Is(err, transport.ErrClosed) {
+		p.penalize(fmt.Errorf("%w: connection lost before any reply: %w", ErrUnavailable, err))
+	}
+}

@@ -1,0 +1,99 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Set stores it, whatever was there before. The Value is the caller's own again
+// when the call has returned.
+//
+// If the call fails after the request was sent, the item may have been stored
+// or not: see [OpError] and [SafeToRetry]. This holds for every call that
+// changes something.
+func (cl *Client) Set(ctx context.Context, it Item) error { return cl.store(ctx, verbSet, it) }
+
+// Add stores it if its key has no item, else it returns [ErrNotStored].
+func (cl *Client) Add(ctx context.Context, it Item) error { return cl.store(ctx, verbAdd, it) }
+
+// Replace stores it if its key has an item, else it returns [ErrNotStored].
+func (cl *Client) Replace(ctx context.Context, it Item) error { return cl.store(ctx, verbReplace, it) }
+
+// Append adds it.Value behind the value that is there, or returns
+// [ErrNotStored] if there is none. Flags and TTL of the stored item stay.
+func (cl *Client) Append(ctx context.Context, it Item) error { return cl.store(ctx, verbAppend, it) }
+
+// Prepend adds it.Value in front of the value that is there, or returns
+// [ErrNotStored] if there is none. Flags and TTL of the stored item stay.
+func (cl *Client) Prepend(ctx context.Context, it Item) error { return cl.store(ctx, verbPrepend, it) }
+
+// CompareAndSwap stores it if the item under its key still has the version
+// it.CAS, as a Get returned it. Otherwise it returns [ErrConflict], or
+// [ErrNotFound] if there is no item any more.
+func (cl *Client) CompareAndSwap(ctx context.Context, it Item) error {
+	return cl.store(ctx, verbCompareAndSwap, it)
+}
+
+func (cl *Client) store(ctx context.Context, v verb, it Item) error {
+	o, srv, err := cl.takeKeyed(ctx, v, it.Key)
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(it.Value) > MaxValueLen:
+		err = fmt.Errorf("%w: %d bytes, more than %d", ErrTooLarge, len(it.Value), MaxValueLen)
+	case v == verbCompareAndSwap && it.CAS == 0:
+		err = fmt.Errorf("%w: CompareAndSwap needs the CAS of an item that Get has returned", ErrArgument)
+	default:
+		o.exptime, err = exptime(it.TTL)
+	}
+	if err != nil {
+		return o.refuse(err)
+	}
+	o.value, o.flags, o.cas = it.Value, it.Flags, it.CAS
+	return cl.finish(ctx, srv, o)
+}
+
+// Increment adds delta to the decimal number stored under key and returns the
+// sum, which wraps around at 2^64. If there is no item, it stores and returns
+// init.Value; without init it returns [ErrNotFound].
+func (cl *Client) Increment(ctx context.Context, key string, delta uint64, init *Counter) (uint64, error) {
+	return cl.arithmetic(ctx, verbIncrement, key, delta, init)
+}
+
+// Decrement subtracts delta from the decimal number stored under key, down to
+// 0, and returns the difference. If there is no item, it stores and returns
+// init.Value; without init it returns [ErrNotFound].
+func (cl *Client) Decrement(ctx context.Context, key string, delta uint64, init *Counter) (uint64, error) {
+	return cl.arithmetic(ctx, verbDecrement, key, delta, init)
+}
+
+func (cl *Client) arithmetic(ctx context.Context, v verb, key string, delta uint64, init *Counter) (uint64, error) {
+	o, srv, err := cl.takeKeyed(ctx, v, key)
+	if err != nil {
+		return 0, err
+	}
+	o.delta = delta
+	if init != nil {
+		o.create, o.initial = true, init.Value
+		if o.exptime, err = exptime(init.TTL); err != nil {
+			return 0, o.refuse(err)
+		}
+	}
+	if err := cl.do(ctx, srv, o); err != nil {
+		return 0, err
+	}
+	// A decrement that shortens the number leaves spaces behind it
+	// (protocol.txt, "Increment/Decrement").
+	text := strings.TrimRight(string(o.dst), " ")
+	if err := o.finish(srv); err != nil {
+		return 0, err
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return 0, &OpError{Op: v.String(), Server: srv.name, Err: fmt.Errorf("%w: the reply is no number", ErrServer)}
+	}
+	return n, nil
+}

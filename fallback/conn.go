@@ -1,0 +1,182 @@
+package fallback
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/memring/memring/client/transport"
+)
+
+// A conn is one connection. Two roles exist, each held by at most one
+// goroutine at a time: the writer (see write.go), and the holder of the read
+// baton (see baton.go).
+type conn struct {
+	eng *Engine
+	nc  net.Conn
+	h   transport.Handler
+	raw *rawWriter // nil if nc can't be written without blocking
+
+	// The holder of the baton owns these.
+	window []byte // transport.WindowSize bytes, lent to the handler
+	have   int    // bytes at the front of window that were not used yet
+
+	// The writer owns these, besides the buffer that it took from pend.
+	rest []byte // what a flusher shall write first, a part of base
+	base []byte // the buffer behind rest
+
+	keep  func() // c.keeper and c.flusher, made once so that starting them
+	flush func() // allocates nothing
+
+	mu sync.Mutex // guards all below
+
+	pend    []byte // queued and not taken by the writer
+	spare   []byte // the buffer that pend is swapped with
+	flight  int    // bytes that the writer has taken and not written
+	writing bool   // the writer's role is taken
+	crowd   int    // how many more fruitless yields to spend before a flush
+
+	baton baton
+	hold  hold  // the caller that holds the baton
+	seats seats // callers that sleep and can be promoted
+	want  int   // callers that wait for this connection among others
+
+	watched     watched // by the clock
+	used        bool    // since the clock looked, by a caller
+	polled      bool    // since the clock looked, by a caller with a done channel
+	idleSince   int64
+	interrupted bool // the read deadline is set
+
+	err  error // why it is closed or closing; nothing is queued any more
+	werr error // why nothing can be written any more; what was sent is still read
+
+	reads, writes, bytesIn, bytesOut, handovers atomic.Uint64
+}
+
+// A baton is the right to read from a connection and to call its Handler.
+type baton uint8
+
+const (
+	free baton = iota
+	held       // by a caller if hold.w is set, else by a keeper
+	gone       // for good: Closed was called, or is about to be
+)
+
+var _ transport.Conn = (*conn)(nil)
+
+func newConn(e *Engine, nc net.Conn, h transport.Handler) *conn {
+	c := &conn{
+		eng:    e,
+		nc:     nc,
+		h:      h,
+		raw:    newRawWriter(nc),
+		window: make([]byte, transport.WindowSize),
+	}
+	c.keep = c.keeper
+	c.flush = c.flusher
+	return c
+}
+
+// Send implements [transport.Conn].
+func (c *conn) Send(head, body, tail []byte) (queued int, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	queued = c.flight + len(c.pend)
+	switch {
+	case c.err != nil:
+		return queued, c.err
+	case c.werr != nil:
+		return queued, c.werr
+	case queued > transport.MaxBacklog:
+		return queued, transport.ErrBacklog
+	}
+	c.pend = append(append(append(c.pend, head...), body...), tail...)
+	return c.flight + len(c.pend), nil
+}
+
+// Retract implements [transport.Conn]. What the writer has not taken is left
+// in pend when the connection dies, so the answer stays true.
+func (c *conn) Retract(size, after int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	end := len(c.pend) - after
+	if size < 0 || after < 0 || end-size < 0 {
+		return false
+	}
+	c.pend = append(c.pend[:end-size], c.pend[end:]...)
+	return true
+}
+
+// Close implements [transport.Conn].
+func (c *conn) Close() error {
+	c.fail(transport.ErrClosed)
+	return nil
+}
+
+// fail ends the connection with err, unless it has ended already. Whoever
+// holds the baton is interrupted and makes the Closed call; if nobody does, a
+// keeper is started for it, because the caller may be holding locks that the
+// Handler needs.
+func (c *conn) fail(err error) {
+	c.mu.Lock()
+	if c.err != nil {
+		c.mu.Unlock()
+		return
+	}
+	c.err = err
+	if c.baton == free {
+		c.startKeeperLocked()
+	}
+	c.eng.live.Add(1)
+	c.mu.Unlock()
+	if c.raw != nil {
+		c.closeNet()
+		return
+	}
+	// The Close of a TLS connection writes, and may wait for it.
+	_ = c.nc.SetDeadline(longAgo)
+	go c.closeNet()
+}
+
+func (c *conn) closeNet() {
+	_ = c.nc.Close()
+	c.eng.live.Done()
+}
+
+// finish makes the Closed call. The caller holds the baton, which is never
+// given back.
+func (c *conn) finish() {
+	c.mu.Lock()
+	err := c.err
+	c.baton = gone
+	c.hold = hold{}
+	c.mu.Unlock()
+	c.h.Closed(err)
+	c.eng.forget(c)
+}
+
+// addTo adds the connection's counts to n.
+func (c *conn) addTo(n *transport.Counters) {
+	n.Enters += c.reads.Load() + c.writes.Load()
+	n.BytesIn += c.bytesIn.Load()
+	n.BytesOut += c.bytesOut.Load()
+	n.Handovers += c.handovers.Load()
+}
+
+// longAgo as a deadline interrupts at once.
+var longAgo = time.Unix(1, 0)
+
+// readError gives the error of a read the meaning that the seam documents.
+func readError(err error) error {
+	switch {
+	case err == io.EOF:
+		return transport.ErrEOF
+	case errors.Is(err, io.ErrUnexpectedEOF): // TLS without close_notify
+		return fmt.Errorf("%w: %w", transport.ErrEOF, err)
+	}
+	return fmt.Errorf("receive: %w", err)
+}

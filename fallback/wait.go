@@ -1,0 +1,205 @@
+package fallback
+
+import (
+	"time"
+
+	"github.com/memring/memring/client/transport"
+)
+
+// Wait implements [transport.Engine].
+func (e *Engine) Wait(w *transport.Waiter, on []transport.Conn, deadline time.Time, done <-chan struct{}) error {
+	h := hold{w: w, at: transport.Nanos(deadline), done: done}
+	if len(on) == 1 {
+		return e.waitOne(h, on[0].(*conn))
+	}
+	return e.waitMany(h, on)
+}
+
+// waitOne waits for one connection: its caller drives it or sleeps on it.
+func (e *Engine) waitOne(h hold, c *conn) error {
+	c.mu.Lock()
+	c.writeLocked()
+	for {
+		// c.mu is held here.
+		if h.w.Take() {
+			c.mu.Unlock()
+			return nil
+		}
+		if c.baton == free {
+			c.takeBatonLocked(h)
+			c.mu.Unlock()
+			e.clock.need(h.at)
+			alive, err := c.drive(h)
+			c.mu.Lock()
+			if alive {
+				c.giveBackLocked()
+			}
+			if err != nil {
+				c.mu.Unlock()
+				return err
+			}
+			continue
+		}
+		if !h.w.Park(h.at) {
+			continue
+		}
+		s := c.seats.add(h.w)
+		if c.hold.w != nil {
+			c.crowd = crowdPatience
+		}
+		c.mu.Unlock()
+
+		o := e.sleep(h)
+		over, err := ended(h.w, o)
+		if s.leave(h.w) && over {
+			return err // nobody chose us to take the baton
+		}
+		c.mu.Lock()
+		if over {
+			if o.Lead {
+				c.passLocked()
+			}
+			c.mu.Unlock()
+			return err
+		}
+	}
+}
+
+// waitMany waits for several connections, or none. Its caller drives one of
+// them or sleeps. It is counted in each one's want, so that there is always
+// somebody else to drive the others.
+func (e *Engine) waitMany(h hold, on []transport.Conn) error {
+	for _, x := range on {
+		c := x.(*conn)
+		c.mu.Lock()
+		c.writeLocked()
+		c.want++
+		c.mu.Unlock()
+	}
+	for {
+		if h.w.Take() {
+			leaveAll(on, nil)
+			return nil
+		}
+		mine := e.enlist(h, on)
+		if mine != nil {
+			e.clock.need(h.at)
+			alive, err := mine.drive(h)
+			if err == nil && !h.w.Take() {
+				continue // mine has ended; the others may not have
+			}
+			if !alive {
+				mine = nil
+			}
+			leaveAll(on, mine)
+			return err
+		}
+		if !h.w.Park(h.at) {
+			continue
+		}
+		o := e.sleepOn(h, on)
+		if over, err := ended(h.w, o); over {
+			leaveAll(on, nil)
+			return err
+		}
+	}
+}
+
+// enlist finds a holder for every free baton: the caller for the first, which
+// it returns, and keepers for the rest.
+func (e *Engine) enlist(h hold, on []transport.Conn) (mine *conn) {
+	for _, x := range on {
+		c := x.(*conn)
+		c.mu.Lock()
+		switch {
+		case c.baton != free:
+		case mine == nil:
+			c.takeBatonLocked(h)
+			mine = c
+		default:
+			c.startKeeperLocked()
+		}
+		c.mu.Unlock()
+	}
+	return mine
+}
+
+// leaveAll ends a caller's interest in its connections. It gives back the baton
+// of mine, and passes on any other that the caller was promoted to take.
+func leaveAll(on []transport.Conn, mine *conn) {
+	for _, x := range on {
+		c := x.(*conn)
+		c.mu.Lock()
+		c.want--
+		if c == mine {
+			c.giveBackLocked()
+			mine = nil // it may be listed twice
+		} else {
+			c.passLocked()
+		}
+		c.mu.Unlock()
+	}
+}
+
+// sleepOn sleeps, after Park, with a seat on each connection.
+func (e *Engine) sleepOn(h hold, on []transport.Conn) transport.Outcome {
+	var some [8]*seat
+	taken := some[:0]
+	for _, x := range on {
+		c := x.(*conn)
+		c.mu.Lock()
+		taken = append(taken, c.seats.add(h.w))
+		c.mu.Unlock()
+	}
+	o := e.sleep(h)
+	for i, s := range taken {
+		if !s.leave(h.w) {
+			// See seat: whoever emptied it may not have promoted us yet.
+			c := on[i].(*conn)
+			c.mu.Lock()
+			c.mu.Unlock() //nolint:staticcheck // a barrier
+		}
+	}
+	return o
+}
+
+// sleep sleeps after Park, findable by the clock.
+func (e *Engine) sleep(h hold) transport.Outcome {
+	if h.at != 0 {
+		e.herd.Add(h.w)
+		e.clock.need(h.at)
+	}
+	return h.w.Sleep(h.done)
+}
+
+// ended reports whether the wait of w is over after a sleep, and its result.
+func ended(w *transport.Waiter, o transport.Outcome) (over bool, err error) {
+	switch {
+	case w.Take():
+		return true, nil
+	case o.Expired:
+		return true, transport.ErrTimeout
+	case o.Canceled:
+		return true, transport.ErrCanceled
+	}
+	return false, nil
+}
+
+// drive reads until the caller's event has happened, or its wait is over for
+// another reason, or the connection has ended: then the baton is gone, and
+// alive is false. Otherwise the caller still holds the baton.
+func (c *conn) drive(h hold) (alive bool, err error) {
+	for {
+		res := c.step()
+		switch {
+		case res == stepEnd:
+			return false, nil
+		case h.w.Signalled():
+			return true, nil
+		case res == stepInterrupted:
+			if err := h.over(transport.Now()); err != nil {
+				return true, err
+			}
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package reader
+
+import "math"
+
+// meta takes a reply line of the meta protocol:
+//
+//	VA <size> <flags>*
+//	HD|EN|NF|NS|EX <flags>*
+//	MN
+//
+// A flag is a letter with its token behind it, in the order of the request,
+// "though this is not strict" (protocol.txt, Meta Commands); W, X and Z come
+// last, unasked.
+func (p *Parser) meta(line []byte) (reason string) {
+	if len(line) < 2 || len(line) > 2 && line[2] != ' ' {
+		return p.errorLine(line)
+	}
+	var status Status
+	rest, size := line[2:], -1
+	switch string(line[:2]) {
+	case "VA":
+		if len(rest) == 0 {
+			return reasonSize
+		}
+		v, n, ok := number(rest[1:], MaxValue)
+		if !ok {
+			return reasonSize
+		}
+		status, rest, size = OK, rest[1+n:], int(v)
+	case "HD", "MN":
+		status = OK
+	case "EN":
+		status = Miss
+	case "NF":
+		status = NotFound
+	case "NS":
+		status = NotStored
+	case "EX":
+		status = Exists
+	default:
+		return p.errorLine(line)
+	}
+	if reason = p.flags(rest, status == OK); reason != "" {
+		return reason
+	}
+	if size < 0 {
+		p.done(status, nil)
+		return ""
+	}
+	p.result.Item.Size = size
+	p.value()
+	return ""
+}
+
+// flags reads the flags of a reply into result.Item and verifies opaque and
+// key. Unknown flags are skipped, for there are ones nobody here asks for (h,
+// l) and newer servers may have more.
+//
+// A reply that states success has to carry both, if they were sent. The others
+// may lack them: servers before 1.6.18 answer a bare EN. That makes MN, which
+// never carries either, poison for all but its own mn.
+func (p *Parser) flags(line []byte, must bool) (reason string) {
+	e, it := p.expect, &p.result.Item
+	var key []byte
+	var hasOpaque, hasKey, literal, base64 bool
+	for at := 0; at < len(line); {
+		flag := line[at]
+		at++
+		if flag == ' ' {
+			continue
+		}
+		token := line[at:]
+		var n int // length of the token
+		var v uint64
+		ok := true
+		switch flag {
+		case 'O':
+			var o uint32
+			o, n, ok = opaque(token)
+			if !ok || o != e.Opaque || o == 0 {
+				return reasonOpaque
+			}
+			hasOpaque = true
+		case 'k':
+			// Almost always it is the key expected: one comparison then finds
+			// its end, too.
+			n = len(e.Key)
+			literal = n > 0 && startsWith(token, e.Key) && (n == len(token) || token[n] == ' ')
+			if !literal {
+				n = tokenLen(token)
+			}
+			key, hasKey = token[:n], true
+		case 'f':
+			v, n, ok = number(token, math.MaxUint32)
+			it.Flags = uint32(v)
+		case 'c':
+			it.CAS, n, ok = number(token, math.MaxUint64)
+		case 's':
+			v, n, ok = number(token, MaxValue)
+			it.Size = int(v)
+		case 't':
+			it.TTL, n, ok = ttl(token)
+			it.HasTTL = true
+		default:
+			n = tokenLen(token)
+			switch flag {
+			case 'b':
+				base64 = true
+			case 'W':
+				it.Won = true
+			case 'X':
+				it.Stale = true
+			case 'Z':
+				it.Leased = true
+			}
+		}
+		if !ok {
+			return reasonNumber
+		}
+		at += n
+	}
+	if must && e.Opaque != 0 && !hasOpaque {
+		return reasonNoOpaque
+	}
+	if e.Key != "" {
+		if hasKey && !(literal && base64 == e.Base64) && !sameItem(e, key, base64) {
+			return reasonKey
+		}
+		if must && !hasKey {
+			return reasonNoKey
+		}
+	}
+	it.Key = key
+	return ""
+}
