@@ -23,7 +23,7 @@ type conn struct {
 
 	mu      sync.Mutex
 	in      []*op
-	unsent  []*op // those whose bytes may still be in t's send buffer, oldest first
+	unsent  []sending // what may still be in t's send buffer, oldest first
 	scratch []byte
 	opaque  uint32
 	err     error // set by Closed: no more pushes
@@ -46,6 +46,14 @@ type conn struct {
 	ended  int32 // ops that left the FIFO in this window
 }
 
+// sending is a request on its way into the kernel. The op may have got its reply
+// and be in use elsewhere by the time this is looked at, hence the copy of its
+// size.
+type sending struct {
+	o    *op
+	size int
+}
+
 var (
 	_ transport.Handler = (*conn)(nil)
 	_ reader.Queue      = (*conn)(nil)
@@ -60,7 +68,9 @@ func (c *conn) push(o *op) error {
 	if c.err != nil {
 		return errConnDown
 	}
-	c.opaque++
+	if c.opaque++; c.opaque == 0 {
+		c.opaque = 1 // 0 says that none was sent
+	}
 	o.describe(c.opaque)
 	c.scratch = o.appendHead(c.scratch[:0], c.opaque)
 	var tail []byte
@@ -80,7 +90,7 @@ func (c *conn) push(o *op) error {
 		clear(c.unsent)
 		c.unsent = c.unsent[:0] // all before it have gone to the kernel
 	}
-	c.unsent = append(c.unsent, o)
+	c.unsent = append(c.unsent, sending{o, o.size})
 	c.in = append(c.in, o)
 	c.load.Add(1)
 	return nil
@@ -93,8 +103,8 @@ func (c *conn) retract(o *op) bool {
 	defer c.mu.Unlock()
 	after := 0
 	for i := len(c.unsent) - 1; i >= 0; i-- {
-		if c.unsent[i] == o {
-			if !c.t.Retract(o.size, after) {
+		if c.unsent[i].o == o {
+			if !c.t.Retract(c.unsent[i].size, after) {
 				return false
 			}
 			c.unsent = append(c.unsent[:i], c.unsent[i+1:]...)
@@ -177,7 +187,7 @@ func (c *conn) Closed(err error) {
 	c.err = errConnDown
 	kept := make(map[*op]bool)
 	for i := len(c.unsent) - 1; i >= 0 && c.t.Retract(c.unsent[i].size, 0); i-- {
-		kept[c.unsent[i]] = true
+		kept[c.unsent[i].o] = true
 	}
 	c.unsent = nil
 	c.mu.Unlock()

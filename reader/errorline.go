@@ -80,6 +80,12 @@ func (p *Parser) errorLine(line []byte) (reason string) {
 		if string(text) == "Too many open connections" {
 			return ReasonTooManyConns
 		}
+		if p.kind == Stats && p.seen == 0 {
+			// What stats answers to a group it does not know. The request has no
+			// body that could be taken for commands.
+			p.done(Failed, line)
+			return ""
+		}
 		return reasonError
 	}
 	return strange(line)

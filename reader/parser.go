@@ -4,9 +4,8 @@ import "bytes"
 
 // Limits of what is taken for a sane reply.
 const (
-	// MaxLine bounds a line, its CR LF included. The longest that a server has
-	// cause to send holds a key of 250 bytes and a few numbers; STAT lines are
-	// shorter than that, and the server's own write buffer has 1 KiB.
+	// MaxLine bounds a line, its CR LF included. The server composes its lines
+	// in buffers of 1 KiB; a proxy may be more talkative.
 	MaxLine = 8192
 	// MaxValue bounds a value. It is the most that the server's -I accepts.
 	MaxValue = 1 << 30
@@ -40,9 +39,9 @@ const (
 // which are less than [MaxLine], have to be presented again with more
 // appended.
 //
-// An error is poison, always a [*DesyncError]: the bytes up to used were
-// parsed and their slots are done, none is called any more, and each further
-// Parse returns the same error.
+// An error is poison, always a [*DesyncError]: what is in the window up to used
+// was parsed and delivered, no slot is called any more, and each further Parse
+// returns the same error. If a reply was at fault, Slot still has its slot.
 func (p *Parser) Parse(window []byte, q Queue) (used int, err error) {
 	if p.err != nil {
 		return 0, p.err

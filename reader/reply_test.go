@@ -57,6 +57,8 @@ var scripts = []struct {
 		[]string{"0: value ka n1 f0 c0", `0: data "x"`, `0: done 1 "" n0 f0 c0`, `1: done 1 "" kYQ== n0 f0 c0`}},
 	{"plain asked, base64 returned", []Expect{meta(2, "a")}, "VA 2 kYQ== b O2\r\nhi\r\n",
 		[]string{"0: value kYQ== n2 f0 c0", `0: data "hi"`, `0: done 1 "" n0 f0 c0`}},
+	{"unknown group of statistics", []Expect{{Kind: Stats}, meta(1, "")}, "ERROR\r\nHD O1\r\n",
+		[]string{`0: done 6 "ERROR" n0 f0 c0`, `1: done 1 "" n0 f0 c0`}},
 	{"errors in sync, then a hit",
 		[]Expect{meta(1, "k"), meta(2, "k"), meta(3, "k"), meta(4, "k")},
 		"SERVER_ERROR object too large for cache\r\nCLIENT_ERROR invalid flag\r\nSERVER_ERROR\r\nHD kk O4\r\n",

@@ -10,9 +10,9 @@ import (
 //	VALUE <key> <flags> <size> [<cas>]
 //	END
 //
-// "the server sends … for each item it finds" (protocol.txt, Retrieval
-// command), in the order asked for. Nothing but the keys ties this reply to its
-// request, so each has to be found further on among those asked for.
+// There is a VALUE for each item that the server has, in the order asked for
+// (protocol.txt, Retrieval command). Nothing but the keys ties this reply to
+// its request, so each has to be found further on among those asked for.
 func (p *Parser) values(line []byte) (reason string) {
 	rest, ok := bytes.CutPrefix(line, []byte("VALUE "))
 	if !ok {
