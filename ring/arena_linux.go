@@ -102,12 +102,6 @@ func (a *arena) unmap() {
 }
 
 func memlockError(err error) error {
-	var lim unix.Rlimit
-	limit := "unknown"
-	if unix.Getrlimit(unix.RLIMIT_MEMLOCK, &lim) == nil {
-		limit = fmt.Sprintf("%d KiB", lim.Cur>>10)
-	}
-	return fmt.Errorf("receive buffers are not registered, io_uring works with plain receives instead: io_uring_register: %w "+
-		"(RLIMIT_MEMLOCK is %s and is shared by all processes of this user; each connection needs %d KiB: raise it with ulimit -l, LimitMEMLOCK= in systemd or --ulimit memlock= in Docker)",
-		err, limit, transport.WindowSize>>10)
+	return fmt.Errorf("io_uring works with plain receives, because its receive buffers are not registered: io_uring_register: %w (each connection needs %d KiB; %s)",
+		err, transport.WindowSize>>10, memlockAdvice())
 }

@@ -1,0 +1,60 @@
+// Package client is a memcached client for Linux services that count
+// microseconds and CPU. Its I/O runs on io_uring, and where that cannot be had,
+// on Go's network poller with the same behaviour.
+//
+//	c, err := client.New([]string{"127.0.0.1:11211"}, nil)
+//	if err != nil {
+//		return err
+//	}
+//	defer c.Close()
+//	err = c.Set(ctx, client.Item{Key: "greeting", Value: []byte("hello"), TTL: time.Hour})
+//	it, err := c.Get(ctx, "greeting")
+//
+// One client serves a whole process: its goroutines share few connections, and
+// their requests travel in batches. No goroutine stands between a caller and
+// its reply; the callers that wait do the I/O themselves.
+//
+// # Cancellation and timeouts
+//
+// Every call ends at its context's deadline, when the context is cancelled, or
+// after Config.OpTimeout, whichever comes first. That costs the call alone: the
+// connection stays open and in sync, and the late reply is thrown away when it
+// comes. The error is an [OpError] whose Outcome says what is known of the
+// request:
+//
+//   - [NotSent]: no byte of it has left the process. It can be repeated safely;
+//     [SafeToRetry] tells just this.
+//   - [Unknown]: it was sent, at least in part, and no answer was seen. The
+//     server may have carried it out, or may yet.
+//   - [Answered]: the server has answered, with an error.
+//
+// A connection is closed only if it breaks, if nothing has come on it for
+// Config.StallLimit although replies are due, if it owes more than
+// Config.MaxDebt of them, or if a reply does not match its request.
+//
+// # Whose reply it is
+//
+// memcached answers in the order of the requests. That order says which reply
+// is whose; an opaque number and the key in the reply prove it, at every
+// request that can carry them. On any mismatch the connection is closed,
+// everything outstanding on it fails with [ErrDesync], and nothing of the reply
+// is handed out.
+//
+// # Keys and servers
+//
+// A key has 1 to [MaxKeyLen] bytes, none of them a space or a control
+// character. Keys are spread over the servers by rendezvous hashing; see
+// [Selector]. Bad input is refused with [ErrKey], [ErrTTL] or [ErrArgument]
+// before anything is sent.
+//
+// # Memory
+//
+// Values are copied once, out of the connection's 64 KiB receive buffer into
+// memory that is the caller's own. Nothing that is handed out refers to the
+// buffer.
+//
+// # Limitations
+//
+// Servers must speak the meta protocol of memcached 1.6.10 or later. There is
+// no TLS and no authentication yet.
+package client
