@@ -100,7 +100,7 @@ func (cl *Client) do(ctx context.Context, srv *server, o *op) error {
 		if err == nil {
 			err = c.push(o)
 		}
-		if err == errConnDown && try < maxTries {
+		if errors.Is(err, errConnDown) && try < maxTries {
 			continue // it died in between; nothing was queued
 		}
 		if err != nil {

@@ -82,7 +82,7 @@ func (p *pool) get(ctx context.Context, deadline time.Time) (*conn, error) {
 	c, full := p.pick()
 	if c != nil {
 		if full && p.hasRoom() {
-			p.startDial() // for those who come later
+			_, _ = p.startDial() // for those who come later
 		}
 		return c, nil
 	}

@@ -62,9 +62,6 @@ func (c *conn) Send(head, body, tail []byte) (int, error) {
 		c.mu.Unlock()
 		return n, transport.ErrBacklog
 	}
-	if c.pending == nil {
-		c.pending, c.spare = c.spare, nil
-	}
 	c.pending = append(append(append(c.pending, head...), body...), tail...)
 	queued := len(c.pending)
 	// While a send is in flight its completion will find pending filled.
@@ -127,7 +124,7 @@ func (c *conn) takeSend(s *sqe) (ok, prompt bool) {
 			return false, false
 		}
 		c.flying, c.sent = c.pending, c.pending
-		c.pending = nil
+		c.pending, c.spare = c.spare, nil
 	}
 	c.sending = true
 	kernelRead(c.flying)
@@ -164,7 +161,11 @@ func (c *conn) sendDone(res int32) {
 	}
 	if len(c.flying) == 0 {
 		c.flying = nil
-		if cap(c.sent) <= keepSendBuffer {
+		switch {
+		case cap(c.sent) > keepSendBuffer:
+		case c.pending == nil:
+			c.pending = c.sent[:0]
+		default:
 			c.spare = c.sent[:0]
 		}
 		c.sent = nil

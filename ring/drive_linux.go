@@ -131,14 +131,15 @@ func (e *Engine) unclaim(n uint32) {
 
 // turn is one round of the driver: submit everything, wait if wait is set and
 // nothing has completed yet, take in what completed. It returns how many
-// completions that were.
+// completions that were. A wait ends when the keeper rouses the driver, if not
+// before; deadline only bounds it more exactly if it is near.
 //
 // Sends come before receives: the server works while the receives are armed.
 // They complete promptly, so the wait is for one completion more than that:
 // the first that is news. If another thread submits some of our entries (or we
 // some of its), every prompt send's completion still lands in the queue, so
 // this can wake too early, never too late.
-func (e *Engine) turn(wait bool) int {
+func (e *Engine) turn(wait bool, deadline int64) int {
 	e.mu.Lock()
 	prompt := e.fillSends()
 	e.fillRecvs()
@@ -152,7 +153,9 @@ func (e *Engine) turn(wait bool) int {
 		var err error
 		e.enters.Add(1)
 		if wait {
-			done, err = e.k.wait(n, prompt+1)
+			e.turns.Add(1)
+			e.keeper.ensureTick()
+			done, err = e.k.wait(n, prompt+1, e.keeper.timeout(deadline))
 			e.inKernel.Store(false)
 		} else {
 			done, err = e.k.submit(n)
@@ -166,18 +169,18 @@ func (e *Engine) turn(wait bool) int {
 }
 
 // submitAside submits sends for a caller that is not the driver, while the
-// driver sleeps in the kernel and so cannot. Yields once before, so that
-// callers behind it can add theirs; of those only one submits.
+// driver sleeps in the kernel and so cannot. It yields once before, so that
+// callers behind it can add theirs; of those only one submits. A driver that is
+// awake needs no help: it looks for sends after whatever it does now.
 func (e *Engine) submitAside() {
-	if e.nDirty.Load() == 0 || !e.submitter.CompareAndSwap(false, true) {
+	if e.nDirty.Load() == 0 || !e.inKernel.Load() || !e.submitter.CompareAndSwap(false, true) {
 		return
 	}
 	defer e.submitter.Store(false)
 	e.crowded()
 	runtime.Gosched()
 	e.mu.Lock()
-	if !e.inKernel.Load() && e.driving.Load() {
-		// The driver is awake and will submit before it sleeps again.
+	if !e.inKernel.Load() {
 		e.mu.Unlock()
 		return
 	}
@@ -210,13 +213,14 @@ func (e *Engine) nudge() {
 	e.unclaimed += n - done
 }
 
-// reap takes in every completion. Driver only.
+// reap takes in every completion and returns their number, NOPs apart. Driver
+// only.
 func (e *Engine) reap() (n int) {
 	for {
 		ud, res, ok := e.q.pop()
 		if !ok {
 			if e.q.overflowed() {
-				if _, err := e.k.wait(0, 0); err == nil && e.q.ready() {
+				if _, err := e.k.wait(0, 0, 0); err == nil && e.q.ready() {
 					continue
 				}
 			}
@@ -224,6 +228,8 @@ func (e *Engine) reap() (n int) {
 		}
 		n++
 		switch c, kind := e.slots.owner(ud); {
+		case kind == opNone:
+			n-- // a NOP is no news
 		case c == nil:
 		case kind == opRecv:
 			c.recvDone(res)

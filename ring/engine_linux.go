@@ -3,6 +3,7 @@ package ring
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -11,11 +12,6 @@ import (
 
 	"github.com/memring/memring/client/transport"
 )
-
-// sliceTime bounds one blocking wait of a driver. It is also how long a caller
-// keeps a thread (and Go's P with it) before it leaves the wait to the keeper,
-// and how late a driver notices its deadline or a cancelled context.
-const sliceTime = time.Millisecond
 
 // Engine is one io_uring and the connections on it.
 //
@@ -48,9 +44,13 @@ type Engine struct {
 	lost       atomic.Pointer[error] // enter failed for good, see breakDown
 
 	driving   atomic.Bool
-	resting   []*conn     // driver's: receives to arm with the next enter
-	slow      atomic.Bool // replies take longer than a driver should block, see drive
-	submitter atomic.Bool // a caller is about to submit while the driver sleeps
+	resting   []*conn       // driver's: receives to arm with the next enter
+	unarmed   atomic.Bool   // the last driver has left receives to arm
+	turns     atomic.Uint64 // how often a driver has begun to wait in the kernel
+	roused    atomic.Bool   // the keeper has woken the driver because it waits for long
+	slow      atomic.Bool   // replies take longer than a driver should block, see drive
+	single    atomic.Bool   // GOMAXPROCS is 1, as of the last tick
+	submitter atomic.Bool   // a caller is about to submit while the driver sleeps
 	nDirty    atomic.Int32
 	crowd     atomic.Int32 // > 0: several callers share the ring, see gather
 
@@ -107,6 +107,7 @@ func (e *Engine) startKeeper() error {
 		_ = f.Close()
 		return err
 	}
+	e.single.Store(runtime.GOMAXPROCS(0) == 1)
 	e.keeper.init(f, rc)
 	go e.keep()
 	return nil

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"os"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -12,9 +13,12 @@ import (
 	"github.com/memring/memring/client/transport"
 )
 
-// tickTime is how soon after the last caller has left the ring's affairs are
-// put in order: receives armed, so that a server's close is noticed.
-const tickTime = 10 * time.Millisecond
+// tickTime is how often the keeper looks at a ring that is in use. A driver that
+// has been in the kernel since the last look is roused, to see whether it should
+// still wait: so a blocked caller keeps a thread (and Go's P with it) no longer
+// than two ticks, and notices a cancelled context as soon. After the last caller
+// has left, one more tick puts the ring's affairs in order.
+const tickTime = time.Millisecond
 
 const never = math.MaxInt64
 
@@ -29,6 +33,7 @@ type keeper struct {
 	mu     sync.Mutex
 	at     atomic.Int64 // when the alarm rings, on transport.Now's clock; written under mu
 	ticked atomic.Bool  // the alarm is set for a tick
+	looked atomic.Int64 // when the last tick was
 }
 
 func (k *keeper) init(f *os.File, rc syscall.RawConn) {
@@ -62,51 +67,73 @@ func (k *keeper) ensureTick() {
 	}
 }
 
+// timeout tells how long a driver with that deadline may wait in the kernel, or
+// 0, without bound, if the ticks will see to it in time. It reads no clock in the
+// common case: while the ring is in use the last tick is a good one.
+func (k *keeper) timeout(deadline int64) time.Duration {
+	if deadline == 0 || deadline-k.looked.Load() > int64(10*tickTime) {
+		return 0
+	}
+	return time.Duration(max(deadline-transport.Now(), 1))
+}
+
 // silence takes the alarm off after it has rung.
 func (k *keeper) silence() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.at.Store(never)
+	k.ticked.Store(false)
 	_ = k.f.SetReadDeadline(time.Time{})
 }
 
 // keep is the keeper's goroutine. It drives when completions arrive and nobody
-// else does, and ends the sleep of waiters whose deadline has passed.
+// else does, ends the sleep of waiters whose deadline has passed, and looks
+// after the driver.
 func (e *Engine) keep() {
 	k := &e.keeper
 	defer close(k.gone)
-	var enters uint64
+	event := func(uintptr) bool { return e.q.ready() && !e.driving.Load() }
+	var turns, enters uint64 // as of the last tick
 	for {
-		err := k.rc.Read(func(uintptr) bool { return e.q.ready() && !e.driving.Load() })
+		err := k.rc.Read(event)
+		idle := false
 		switch {
 		case errors.Is(err, os.ErrDeadlineExceeded):
 			k.silence()
-			k.ticked.Store(false)
-			next, _ := e.herd.Expire(transport.Now())
+			k.looked.Store(transport.Now())
+			e.single.Store(runtime.GOMAXPROCS(0) == 1)
+			next, _ := e.herd.Expire(k.looked.Load())
 			k.alarm(next)
-			if now := e.enters.Load(); now != enters {
-				enters = now
-				k.ensureTick() // not idle yet
-				continue
-			}
+			idle = e.look(&turns, &enters)
 		case err != nil:
 			return // closed
 		}
-		if !e.driving.CompareAndSwap(false, true) {
+		if err != nil && !idle || !e.driving.CompareAndSwap(false, true) {
 			continue
 		}
 		e.q.armEvent(false)
 		e.reap()
-		e.gather()
-		if e.idleWork() {
-			e.turn(false)
+		if idle {
+			e.turn(false, 0)
 		}
 		e.leave()
 		enters = e.enters.Load()
 	}
 }
 
-// idleWork reports whether there is something to submit.
-func (e *Engine) idleWork() bool {
-	return len(e.resting) > 0 || e.nDirty.Load() > 0
+// look is what the keeper does at every tick. It reports whether the ring is
+// idle, and sets the alarm for another tick if not.
+func (e *Engine) look(turns, enters *uint64) (idle bool) {
+	t, n := e.turns.Load(), e.enters.Load()
+	waits := e.inKernel.Load()
+	if waits && t == *turns {
+		e.roused.Store(true)
+		e.nudge()
+	}
+	idle = !waits && n == *enters
+	*turns, *enters = t, n
+	if !idle {
+		e.keeper.ensureTick()
+	}
+	return idle
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 	"unsafe"
 
 	uring "github.com/iceber/iouring-go/syscall"
@@ -49,7 +50,7 @@ func openRing() (k *sysKernel, q *queue, err error) {
 	if q, err = mapQueue(fd, &p); err != nil {
 		return nil, nil, setupError("mmap", err)
 	}
-	k = newSysKernel(fd, int64(sliceTime))
+	k = newSysKernel(fd)
 	if err = probeNop(k, q); err != nil {
 		q.unmap()
 		return nil, nil, err
@@ -63,7 +64,7 @@ func probeNop(k *sysKernel, q *queue) error {
 	q.next().PrepOperation(uring.IORING_OP_NOP, -1, 0, 0, 0)
 	q.publish()
 	for try, n := 0, uint32(1); try < 100; try++ {
-		done, err := k.wait(n, 1)
+		done, err := k.wait(n, 1, time.Millisecond)
 		if err != nil {
 			return setupError("io_uring_enter", err)
 		}

@@ -2,6 +2,7 @@ package ring
 
 import (
 	"syscall"
+	"time"
 	"unsafe"
 
 	uring "github.com/iceber/iouring-go/syscall"
@@ -58,21 +59,22 @@ type kernel interface {
 	// submit hands n entries to the kernel and returns without waiting.
 	submit(n uint32) (submitted uint32, err error)
 	// wait does the same and then waits until the completion queue holds at
-	// least atLeast entries, or for one slice of time. It does not wait if
-	// fewer than n entries were accepted.
-	wait(n, atLeast uint32) (submitted uint32, err error)
+	// least atLeast entries, or until timeout has passed; 0 is no timeout. It
+	// does not wait if fewer than n entries were accepted. Only one goroutine
+	// waits at a time.
+	wait(n, atLeast uint32, timeout time.Duration) (submitted uint32, err error)
 }
 
-// sysKernel is the real one. Its fields are what a waiting enter points to;
-// they are heap memory that lives as long as the ring, and never change.
+// sysKernel is the real one. ts and arg are what a waiting enter points to; they
+// are heap memory that lives as long as the ring.
 type sysKernel struct {
 	fd  int
 	ts  timespec
 	arg geteventsArg
 }
 
-func newSysKernel(fd int, sliceNanos int64) *sysKernel {
-	k := &sysKernel{fd: fd, ts: timespec{nsec: sliceNanos}}
+func newSysKernel(fd int) *sysKernel {
+	k := &sysKernel{fd: fd}
 	k.arg.ts = uint64(uintptr(unsafe.Pointer(&k.ts)))
 	return k
 }
@@ -84,10 +86,17 @@ func (k *sysKernel) submit(n uint32) (uint32, error) {
 	return enterResult(r, errno)
 }
 
-func (k *sysKernel) wait(n, atLeast uint32) (uint32, error) {
-	r, _, errno := syscall.Syscall6(uring.SYS_IO_URING_ENTER, uintptr(k.fd), uintptr(n), uintptr(atLeast),
-		uintptr(uring.IORING_ENTER_FLAGS_GETEVENTS|enterExtArg),
-		uintptr(unsafe.Pointer(&k.arg)), unsafe.Sizeof(k.arg))
+// wait has the kernel set a timer only if there is a timeout: on a virtual
+// machine that costs more than all the rest of a lone get's wait (1.5 of 8 µs of
+// CPU where it was measured, since programming the timer leaves the guest).
+func (k *sysKernel) wait(n, atLeast uint32, timeout time.Duration) (uint32, error) {
+	flags, arg, size := uintptr(uring.IORING_ENTER_FLAGS_GETEVENTS), uintptr(0), uintptr(0)
+	if timeout > 0 {
+		k.ts = timespec{sec: int64(timeout / time.Second), nsec: int64(timeout % time.Second)}
+		flags |= enterExtArg
+		arg, size = uintptr(unsafe.Pointer(&k.arg)), unsafe.Sizeof(k.arg)
+	}
+	r, _, errno := syscall.Syscall6(uring.SYS_IO_URING_ENTER, uintptr(k.fd), uintptr(n), uintptr(atLeast), flags, arg, size)
 	return enterResult(r, errno)
 }
 

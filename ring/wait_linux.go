@@ -6,10 +6,6 @@ import (
 	"github.com/memring/memring/client/transport"
 )
 
-// fastTime is how fast a reply on a slow ring must be to make it a fast one
-// again. Less than a slice, so that the ring does not flip to and fro.
-const fastTime = sliceTime / 2
-
 // Wait drives the ring, or sleeps while another caller does, until w is
 // signalled.
 func (e *Engine) Wait(w *transport.Waiter, _ []transport.Conn, deadline time.Time, done <-chan struct{}) error {
@@ -45,7 +41,7 @@ func (e *Engine) Wait(w *transport.Waiter, _ []transport.Conn, deadline time.Tim
 		}
 		e.herd.Add(w)
 		e.keeper.alarm(dl)
-		if !e.driving.Load() && !e.slow.Load() && w.Unpark() {
+		if !e.driving.Load() && (!e.parking() || e.work()) && w.Unpark() {
 			lead = false // the driver has just left: take the role
 			continue
 		}
@@ -79,32 +75,44 @@ func (e *Engine) drive(w *transport.Waiter, dl int64, done <-chan struct{}) (ove
 	if e.q.ready() { // a server may have closed in the meantime
 		e.reap()
 	}
-	for idle := 0; ; {
+	for {
 		if w.Take() {
 			e.leave()
 			return true, nil
+		}
+		if e.crowd.Load() == 0 && e.herd.Asleep() {
+			e.crowded()
 		}
 		e.gather()
-		slow := e.slow.Load()
-		n := e.turn(!slow)
+		parking := e.parking()
+		n := e.turn(!parking, dl)
 		if w.Take() {
 			e.leave()
 			return true, nil
-		}
-		if n > 0 {
-			idle = 0
-		} else if idle++; idle >= 2 || slow {
-			// Two slices, because a signal may have cut the first one short.
-			e.slow.Store(true)
-			e.leave()
-			return false, nil
 		}
 		if err = gaveUp(dl, done); err != nil {
 			e.leave()
 			return true, err
 		}
+		roused := e.roused.Load() && e.roused.Swap(false)
+		if n == 0 && (roused || parking) {
+			if roused {
+				e.slow.Store(true)
+			}
+			e.leave()
+			return false, nil
+		}
 	}
 }
+
+// fastTime is how fast a reply on a slow ring must be to make it a fast one
+// again: less than what makes it slow, so that it does not flip to and fro.
+const fastTime = tickTime / 2
+
+// parking reports whether callers leave the waiting to the keeper: replies are
+// slow, or Go has one P only, and a caller that blocked in the kernel would keep
+// it from every other goroutine until sysmon takes it away, up to 10 ms later.
+func (e *Engine) parking() bool { return e.slow.Load() || e.single.Load() }
 
 // gaveUp tells whether a driver must stop waiting.
 func gaveUp(dl int64, done <-chan struct{}) error {
@@ -123,24 +131,33 @@ func gaveUp(dl int64, done <-chan struct{}) error {
 
 // leave gives the driver's role up: to a sleeping waiter, or else to the keeper
 // by arming the eventfd. See Engine for why the order of the steps matters.
+//
+// Work that is left over (see work) is nobody's business while nobody sleeps:
+// the next caller submits it together with its own request, which saves a
+// system call. But sleepers depend on it. A waiter that goes to sleep looks
+// whether somebody drives, and if not, for work; and a driver that has left
+// looks for sleepers once more: so one of the two sees the other.
 func (e *Engine) leave() {
 	for {
-		slow := e.slow.Load()
-		if !slow && e.herd.Promote() {
+		parking := e.parking()
+		if !parking && e.herd.Promote() {
 			e.handovers.Add(1)
 			return
 		}
-		// Sleepers depend on receives being armed and on everything being
-		// submitted. With none it can wait for the next caller, or the tick.
-		if slow && (len(e.resting) > 0 || e.nDirty.Load() > 0) {
+		if rest := len(e.resting) > 0; rest != e.unarmed.Load() {
+			e.unarmed.Store(rest)
+		}
+		if parking && e.work() && e.herd.Asleep() {
 			e.gather()
-			e.turn(false)
+			e.turn(false, 0)
 			continue
 		}
-		e.keeper.ensureTick()
+		if e.work() {
+			e.keeper.ensureTick()
+		}
 		e.q.armEvent(true)
 		e.driving.Store(false)
-		if !e.q.ready() && (slow || !e.herd.Asleep()) {
+		if !e.q.ready() && (parking && !e.work() || !e.herd.Asleep()) {
 			return
 		}
 		if !e.driving.CompareAndSwap(false, true) {
@@ -150,3 +167,6 @@ func (e *Engine) leave() {
 		e.reap()
 	}
 }
+
+// work reports whether a driver that has left has left something to submit.
+func (e *Engine) work() bool { return e.unarmed.Load() || e.nDirty.Load() > 0 }
