@@ -146,8 +146,10 @@ func (w *Waiter) Sleep(done <-chan struct{}) Outcome {
 	return o
 }
 
-// epoch anchors Nanos; a monotonic clock needs one.
-var epoch = time.Now().Add(-time.Nanosecond)
+// epoch anchors Nanos; a monotonic clock needs one. It lies before the year 2000,
+// in which the bubbles of testing/synctest begin, so that a time in a bubble,
+// which has no monotonic part, is positive as well.
+var epoch = time.Now().Add(-100 * 365 * 24 * time.Hour)
 
 // Now is the monotonic clock in nanoseconds, as Waiters count deadlines.
 func Now() int64 { return int64(time.Since(epoch)) }

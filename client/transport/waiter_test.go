@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -142,4 +143,14 @@ func TestWaiterRaces(t *testing.T) {
 	close(signal)
 	asleep.Wait()
 	t.Logf("%d of %d rounds led", leads, rounds)
+}
+
+func TestNanosInBubble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		before := Now()
+		assert.Positive(t, before)
+		assert.Equal(t, before+int64(time.Second), Nanos(time.Now().Add(time.Second)))
+		time.Sleep(time.Second)
+		assert.Equal(t, before+int64(time.Second), Now())
+	})
 }

@@ -1,0 +1,54 @@
+# GNU make. "make" alone lists the targets.
+
+GO        ?= go
+FUZZTIME  ?= 10s
+TESTTIME  ?= 10m
+
+# Pinned: a new version brings new complaints, which should be a commit's
+# subject and not its surprise.
+GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+
+# Where make was called, which -C doesn't change.
+CALLER := $(or $(PWD),$(CURDIR))
+
+.PHONY: help memcached test race nouring cross fuzz lint bench
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+memcached:
+	@sh scripts/memcached.sh
+
+test: memcached ## all tests, after installing memcached if there is none
+	$(GO) test -timeout $(TESTTIME) ./...
+	cd bench && $(GO) test -timeout $(TESTTIME) ./...
+
+race: memcached ## all tests under the race detector, which needs a C compiler
+	$(GO) test -race -timeout $(TESTTIME) ./...
+	cd bench && $(GO) test -race -timeout $(TESTTIME) ./...
+
+nouring: memcached ## the client without io_uring: tests, and a look for its symbols
+	$(GO) vet -tags nouring ./...
+	$(GO) test -tags nouring -timeout $(TESTTIME) ./client/...
+	sh scripts/nouring.sh
+
+cross: ## build and vet for all platforms
+	sh scripts/cross.sh
+
+fuzz: memcached ## each fuzz target for FUZZTIME (10s)
+	sh scripts/fuzz.sh $(FUZZTIME)
+
+lint: ## formatting, go vet, golangci-lint, and shellcheck if there is one
+	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then \
+		echo "run gofmt -w on:" >&2; echo "$$unformatted" >&2; exit 1; fi
+	$(GO) vet ./...
+	cd bench && $(GO) vet ./...
+	$(GO) run $(GOLANGCI) run
+	cd bench && $(GO) run $(GOLANGCI) run
+	@if command -v shellcheck >/dev/null; then shellcheck scripts/*.sh .ci/run; \
+		else echo "no shellcheck: scripts not checked" >&2; fi
+
+# BENCH=quick ends in under a minute; JSON=FILE writes the rows to FILE too.
+bench: memcached ## benchmark against other clients; BENCH=quick, JSON=FILE
+	@case '$(BENCH)' in ''|quick) ;; *) echo "make bench: BENCH is quick or nothing, not '$(BENCH)'" >&2; exit 1;; esac
+	cd bench && $(GO) run . $(if $(BENCH),-quick) $(if $(JSON),-json '$(if $(filter /%,$(JSON)),$(JSON),$(CALLER)/$(JSON))')

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"regexp"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/memring/memring/bench/internal/cases"
+)
+
+// errUsage ends the program with the flag package's own message.
+var errUsage = errors.New("wrong usage")
+
+// settings are the flags of a run.
+type settings struct {
+	quick      bool
+	list       bool
+	jsonFile   string
+	port       int
+	rounds     int
+	slice      time.Duration
+	gomaxprocs int
+	conns      int
+	rings      int
+	cases      []cases.Case
+	command    string
+}
+
+// What a run does unless flags say otherwise: under six minutes, or under one.
+const (
+	fullRounds, fullSlice   = 9, 350 * time.Millisecond
+	quickRounds, quickSlice = 3, 160 * time.Millisecond
+)
+
+func parse(args []string, stderr io.Writer) (*settings, error) {
+	s := &settings{command: strings.Join(append([]string{"go run ."}, args...), " ")}
+	var only, clients string
+	f := flag.NewFlagSet("bench", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	f.BoolVar(&s.quick, "quick", false, "a shorter run: fewer cases, rounds and operations, under a minute")
+	f.BoolVar(&s.list, "list", false, "list the cases and clients and end")
+	f.StringVar(&s.jsonFile, "json", "", "also write the rows as a JSON array to this `file`")
+	f.StringVar(&only, "cases", "", "run only the cases whose name/network/callers matches this `regexp`")
+	f.StringVar(&clients, "clients", "", "run only the clients whose name matches this `regexp`")
+	f.IntVar(&s.rounds, "rounds", 0, "interleaved rounds; 0 is 9, or 3 with -quick")
+	f.DurationVar(&s.slice, "slice", 0, "length of one client's turn in one case; 0 is 350ms, or 160ms with -quick")
+	f.IntVar(&s.gomaxprocs, "gomaxprocs", runtime.GOMAXPROCS(0), "GOMAXPROCS of the clients' processes")
+	f.IntVar(&s.port, "port", 0, "TCP port for memcached; 0 is a free one")
+	f.IntVar(&s.conns, "conns", 0, "connections of the clients that share them; 0 is each one's default")
+	f.IntVar(&s.rings, "rings", 0, "memring's rings; 0 is its default")
+	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return nil, err
+	} else if err != nil {
+		return nil, errUsage
+	}
+	fail := func(format string, a ...any) (*settings, error) {
+		fmt.Fprintf(stderr, "bench: "+format+"\n", a...)
+		return nil, errUsage
+	}
+	if f.NArg() > 0 {
+		return fail("%q is not understood; the flags are listed by -h", f.Arg(0))
+	}
+	if s.rounds < 0 || s.slice < 0 || s.gomaxprocs < 1 || s.conns < 0 || s.rings < 0 || s.port < 0 || s.port > 65535 {
+		return fail("a number is out of range; the flags are listed by -h")
+	}
+	onlyRE, err := optional(only)
+	if err != nil {
+		return fail("-cases: %v", err)
+	}
+	clientsRE, err := optional(clients)
+	if err != nil {
+		return fail("-clients: %v", err)
+	}
+	rounds, slice := fullRounds, fullSlice
+	if s.quick {
+		rounds, slice = quickRounds, quickSlice
+	}
+	if s.rounds == 0 {
+		s.rounds = rounds
+	}
+	if s.slice == 0 {
+		s.slice = slice
+	}
+	if s.cases = cases.Select(cases.Suite(s.quick), onlyRE, clientsRE); len(s.cases) == 0 {
+		return fail("no case is left; -list shows what there is")
+	}
+	return s, nil
+}
+
+func optional(expr string) (*regexp.Regexp, error) {
+	if expr == "" {
+		return nil, nil
+	}
+	return regexp.Compile(expr)
+}

@@ -1,0 +1,19 @@
+module github.com/memring/memring/bench
+
+go 1.26.0
+
+require (
+	github.com/HdrHistogram/hdrhistogram-go v1.4.0
+	github.com/QuangTung97/go-memcache v0.3.5
+	github.com/bradfitz/gomemcache v0.0.0-20260422231931-4d751bb6e37c
+	github.com/memring/memring v0.0.0-00010101000000-000000000000
+	github.com/stretchr/testify v1.12.1
+	golang.org/x/sys v0.50.0
+)
+
+require (
+	github.com/iceber/iouring-go v0.0.0-20230403020409-002cfd2e2a90 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
+)
+
+replace github.com/memring/memring => ../

@@ -1,0 +1,68 @@
+// Package cases says what is measured: the cases, the clients, and the keys and values they use.
+package cases
+
+import (
+	"fmt"
+	"time"
+)
+
+// Op is what one measured operation does.
+type Op string
+
+// The operations.
+const (
+	Get       Op = "get"       // one key, the value in a fresh slice
+	GetAppend Op = "getappend" // one key, the value appended to a slice the caller reuses
+	Set       Op = "set"       // one key
+	MultiGet  Op = "multiget"  // Case.Keys keys in one call
+)
+
+// Client is one competitor: a library and, for memring, its engine.
+type Client struct {
+	Name   string // memring, gomemcache, go-memcache
+	Engine string // uring or poll; empty for the peers
+}
+
+func (c Client) String() string {
+	if c.Engine == "" {
+		return c.Name
+	}
+	return c.Name + "-" + c.Engine
+}
+
+// The competitors.
+var (
+	URing      = Client{"memring", "uring"}
+	Poll       = Client{"memring", "poll"}
+	GoMemcache = Client{Name: "gomemcache"}
+	Pipelining = Client{Name: "go-memcache"}
+)
+
+// Case is one set-up in which all clients are compared.
+type Case struct {
+	Name    string
+	Network string // unix or tcp
+	Callers int    // goroutines that issue operations, each waiting for its reply
+	Op      Op
+	Keys    int           // per operation, for MultiGet
+	Size    int           // bytes in a value
+	Delay   time.Duration // zero: real memcached; else the stand-in that answers after Delay
+	Clients []Client
+
+	Bystander bool    // also time a goroutine that wakes every millisecond
+	Procs     int     // GOMAXPROCS of the client process; zero: as the whole run
+	MaxRounds int     // zero: as many as the run has
+	Stretch   float64 // length of a slice against the run's; zero: 1
+}
+
+// ID names the case in flags and messages.
+func (c Case) ID() string { return fmt.Sprintf("%s/%s/%d", c.Name, c.Network, c.Callers) }
+
+// Title names the case in the table.
+func (c Case) Title() string {
+	callers := "callers"
+	if c.Callers == 1 {
+		callers = "caller"
+	}
+	return fmt.Sprintf("%s · %s · %d %s", c.Name, c.Network, c.Callers, callers)
+}

@@ -1,0 +1,53 @@
+package cases
+
+import (
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestSuiteHasEveryCaseOnce(t *testing.T) {
+	for _, quick := range []bool{false, true} {
+		seen := map[string]bool{}
+		for _, c := range Suite(quick) {
+			require.Falsef(t, seen[c.ID()], "%s twice", c.ID())
+			seen[c.ID()] = true
+			require.NotEmpty(t, c.Clients)
+			for _, cl := range c.Clients {
+				require.Falsef(t, cl == Pipelining && c.Network == "unix", "go-memcache can't dial a UNIX socket: %s", c.ID())
+			}
+		}
+		for _, want := range []string{
+			"get-1KiB/unix/1", "get-1KiB/unix/8", "get-1KiB/unix/64", "get-1KiB/unix/512", "get-1KiB/tcp/64",
+			"get-1KiB/tcp/512", "get-1KiB-150us/unix/1", "get-1KiB-150us/unix/8", "set-1KiB/unix/1", "set-1KiB/unix/64",
+			"multiget-40x100B/unix/1", "multiget-40x4KiB/unix/1", "getappend-1KiB/unix/64",
+		} {
+			require.Truef(t, seen[want], "quick %v: %s is missing", quick, want)
+		}
+	}
+}
+
+func TestSelect(t *testing.T) {
+	got := Select(Suite(false), regexp.MustCompile(`^get-1KiB/tcp/(1|8)$`), regexp.MustCompile("^go"))
+	require.Len(t, got, 2)
+	require.Equal(t, []Client{GoMemcache, Pipelining}, got[0].Clients)
+	require.Empty(t, Select(Suite(false), nil, regexp.MustCompile("nobody")))
+	for _, c := range Without(Suite(true), URing) {
+		require.NotContains(t, c.Clients, URing)
+	}
+	require.Contains(t, Suite(true)[0].Clients, URing, "the suite itself must not change")
+}
+
+func TestRight(t *testing.T) {
+	key := Key(100, 7)
+	value := AppendValue(nil, key, 100)
+	require.True(t, Right(value, key, 100))
+	require.False(t, Right(value, Key(100, 8), 100), "another key's value")
+	require.False(t, Right(value[:99], key, 100), "a short value")
+	value[99] = 0
+	require.False(t, Right(value, key, 100), "a damaged end")
+	require.True(t, Right(AppendValue(nil, key, 4), key, 4), "a value shorter than its key")
+	value = AppendValue(value[:0], key, 100)
+	require.Zero(t, testing.AllocsPerRun(100, func() { Right(value, key, 100) }), "checking must not disturb the count of allocations")
+}

@@ -1,0 +1,79 @@
+package peers
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/memring/memring/bench/internal/cases"
+	"github.com/memring/memring/client"
+)
+
+// callTimeout is long enough for a machine that does other work. Every client gets the same, so that
+// each pays for its deadlines.
+const callTimeout = 5 * time.Second
+
+// memring shares its connections among all callers, as any user of it does.
+type memring struct{ *client.Client }
+
+func openMemring(cfg Config) (Client, error) {
+	server := cfg.Addr
+	if cfg.Network == "unix" {
+		server = "unix:" + cfg.Addr
+	}
+	c, err := client.New([]string{server}, &client.Config{
+		Engine: engineOf(cfg.Client), Rings: cfg.Rings, ConnsPerServer: cfg.Conns, OpTimeout: callTimeout,
+	})
+	if err != nil {
+		return nil, &UnavailableError{err.Error()}
+	}
+	return memring{c}, nil
+}
+
+func engineOf(c cases.Client) client.EngineKind {
+	if c == cases.URing {
+		return client.URing
+	}
+	return client.Poll
+}
+
+func (m memring) Get(key string) ([]byte, error) {
+	item, err := m.Client.Get(context.Background(), key)
+	return item.Value, err
+}
+
+func (m memring) GetAppend(dst []byte, key string) ([]byte, error) {
+	dst, _, err := m.Client.GetAppend(context.Background(), dst, key)
+	return dst, err
+}
+
+func (m memring) Set(key string, value []byte) error {
+	return m.Client.Set(context.Background(), client.Item{Key: key, Value: value})
+}
+
+func (m memring) GetMulti(keys []string, right func(string, []byte) bool) error {
+	got := 0
+	for item, err := range m.Client.GetMulti(context.Background(), keys) {
+		if err != nil {
+			return err
+		}
+		if !right(item.Key, item.Value) {
+			return &WrongValueError{"memring", item.Key}
+		}
+		got++
+	}
+	if got != len(keys) {
+		return fmt.Errorf("memring returned %d of %d keys", got, len(keys))
+	}
+	return nil
+}
+
+// Enters is the engine's own count: of io_uring_enter, or of reads and writes.
+func (m memring) Enters() uint64 { return m.Counters().Enters }
+
+func (m memring) Degraded() string {
+	if name, reason := m.Engine(); name == client.EngineURing && reason != nil {
+		return reason.Error()
+	}
+	return ""
+}

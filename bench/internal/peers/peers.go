@@ -1,0 +1,100 @@
+// Package peers drives each client the way its own documentation recommends, behind one interface.
+package peers
+
+import (
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"github.com/memring/memring/bench/internal/cases"
+)
+
+// Client is one client, used by many goroutines at once.
+type Client interface {
+	// Get returns the value of a key that exists.
+	Get(key string) ([]byte, error)
+	// Set stores a value.
+	Set(key string, value []byte) error
+	// GetMulti fetches keys that exist and gives each value to right, which tells whether it is.
+	GetMulti(keys []string, right func(key string, value []byte) bool) error
+	Close() error
+}
+
+// Appender is a client that can fetch into a slice of the caller.
+type Appender interface {
+	GetAppend(dst []byte, key string) ([]byte, error)
+}
+
+// Enterer is a client that counts its own system calls.
+type Enterer interface {
+	Enters() uint64
+}
+
+// Degrader is a client that may run, but not at its best; it says why, or "".
+type Degrader interface {
+	Degraded() string
+}
+
+// Config says what to connect to and how.
+type Config struct {
+	Client  cases.Client
+	Network string // unix or tcp
+	Addr    string // a path or host:port
+	Callers int
+	Conns   int // connections of a pipelining client; 0: its default
+	Rings   int // memring alone; 0: its default
+}
+
+// UnavailableError says that a client can't run on this machine at all.
+type UnavailableError struct{ Reason string }
+
+func (e *UnavailableError) Error() string { return e.Reason }
+
+// WrongValueError says that a client returned what was not asked for.
+type WrongValueError struct{ Client, Key string }
+
+func (e *WrongValueError) Error() string {
+	return fmt.Sprintf("%s returned a wrong value for key %q", e.Client, e.Key)
+}
+
+// Open makes a client.
+func Open(cfg Config) (Client, error) {
+	switch cfg.Client.Name {
+	case cases.URing.Name:
+		return openMemring(cfg)
+	case cases.GoMemcache.Name:
+		return openGomemcache(cfg)
+	case cases.Pipelining.Name:
+		return openPipelining(cfg)
+	}
+	return nil, fmt.Errorf("there is no client %q", cfg.Client.Name)
+}
+
+// modules maps what is measured to where it comes from.
+var modules = [][2]string{
+	{cases.URing.Name, "github.com/memring/memring"},
+	{cases.GoMemcache.Name, "github.com/bradfitz/gomemcache"},
+	{cases.Pipelining.Name, "github.com/QuangTung97/go-memcache"},
+}
+
+// Versions lists the clients and the versions built in.
+func Versions() []string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return nil
+	}
+	var out []string
+	for _, m := range modules {
+		for _, dep := range info.Deps {
+			if dep.Path != m[1] {
+				continue
+			}
+			version := dep.Version
+			if dep.Replace != nil {
+				version = "of this checkout"
+			}
+			out = append(out, strings.TrimSpace(m[0]+" "+version))
+		}
+	}
+	return out
+}

@@ -1,0 +1,102 @@
+// Package report turns what was measured into rows, a table, a JSON file and a verdict on the targets.
+package report
+
+import (
+	"encoding/json"
+	"io"
+	"math"
+
+	"github.com/memring/memring/bench/internal/cases"
+)
+
+// Where a row's system calls were counted.
+const (
+	SourceKernel = "kernel" // all system calls of the client's process
+	SourceEngine = "engine" // those that memring's engine makes itself for I/O, by its own count
+)
+
+// noisySpread is the spread above which a row can't be judged.
+const noisySpread = 0.15
+
+// Row is one line of the table: one client in one case. The figures are medians over the rounds. The
+// first thirteen keys of the JSON form are fixed.
+type Row struct {
+	Case       string   `json:"case"`
+	Network    string   `json:"network"`
+	Callers    int      `json:"callers"`
+	Client     string   `json:"client"`
+	Engine     string   `json:"engine"`
+	WallUS     float64  `json:"wall_us"`
+	CPUUS      float64  `json:"cpu_us"`
+	P50US      float64  `json:"p50_us"`
+	P99US      float64  `json:"p99_us"`
+	P999US     float64  `json:"p999_us"`
+	OpsPerS    float64  `json:"ops_per_s"`
+	SyscallsOp *float64 `json:"syscalls_per_op"` // null: nobody counts
+	AllocsOp   float64  `json:"allocs_per_op"`
+
+	MaxUS      float64            `json:"max_us"` // the slowest call of all, untimed slices included
+	Rounds     int                `json:"rounds"`
+	Spread     float64            `json:"spread"` // the wider one of wall and CPU
+	Noisy      bool               `json:"noisy"`
+	SyscallsBy string             `json:"syscalls_source"`
+	EntersOp   *float64           `json:"enters_per_op,omitempty"`
+	Gomaxprocs int                `json:"gomaxprocs"`
+	Late       *Late              `json:"late,omitempty"`
+	Samples    map[string]Samples `json:"samples"` // by the key of the column, one a round
+
+	Title string `json:"-"`
+}
+
+// Samples are one column's values, round by round.
+type Samples []float64
+
+// Late is how late the bystander woke.
+type Late struct {
+	P50US float64 `json:"p50_us"`
+	P99US float64 `json:"p99_us"`
+	MaxUS float64 `json:"max_us"`
+}
+
+// Who names the row's client.
+func (r Row) Who() string { return cases.Client{Name: r.Client, Engine: r.Engine}.String() }
+
+// Finish sets the figures from the samples.
+func (r *Row) Finish() {
+	of := func(key string) float64 { return Median(r.Samples[key]) }
+	r.WallUS, r.CPUUS, r.OpsPerS = of("wall_us"), of("cpu_us"), of("ops_per_s")
+	r.P50US, r.P99US, r.P999US = of("p50_us"), of("p99_us"), of("p999_us")
+	r.AllocsOp = of("allocs_per_op")
+	r.Rounds = len(r.Samples["wall_us"])
+	r.Spread = max(Spread(r.Samples["wall_us"]), Spread(r.Samples["cpu_us"]))
+	r.Noisy = r.Spread > noisySpread
+	if v := of("enters_per_op"); !math.IsNaN(v) {
+		r.EntersOp, r.SyscallsOp, r.SyscallsBy = &v, &v, SourceEngine
+	}
+	if v := of("syscalls_per_op"); !math.IsNaN(v) {
+		r.SyscallsOp, r.SyscallsBy = &v, SourceKernel
+	}
+	if v := of("late_p50_us"); !math.IsNaN(v) {
+		r.Late = &Late{v, of("late_p99_us"), of("late_max_us")}
+	}
+}
+
+// WriteJSON writes the rows as an array.
+func WriteJSON(w io.Writer, rows []Row) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	if rows == nil {
+		rows = []Row{}
+	}
+	return enc.Encode(rows)
+}
+
+// find returns the row of a client in a case, or nil.
+func find(rows []Row, name, network string, callers int, c cases.Client) *Row {
+	for i, r := range rows {
+		if r.Case == name && r.Network == network && r.Callers == callers && r.Client == c.Name && r.Engine == c.Engine {
+			return &rows[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,96 @@
+package report
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/memring/memring/bench/internal/cases"
+)
+
+// verdict finds the one whose text has all the parts.
+func verdict(t *testing.T, all []Verdict, parts ...string) Verdict {
+	t.Helper()
+	var found []Verdict
+	for _, v := range all {
+		ok := true
+		for _, p := range parts {
+			ok = ok && strings.Contains(v.Target, p)
+		}
+		if ok {
+			found = append(found, v)
+		}
+	}
+	require.Lenf(t, found, 1, "targets with %q", parts)
+	return found[0]
+}
+
+func TestJudge(t *testing.T) {
+	rows := []Row{
+		made(cases.NameGet, "unix", 8, cases.URing, 7, 130000),
+		made(cases.NameGet, "unix", 8, cases.Poll, 10, 100000),
+		made(cases.NameGet, "unix", 8, cases.GoMemcache, 20, 60000),
+	}
+	all := Judge(rows)
+	cpu := verdict(t, all, "get-1KiB unix 8:", "poll CPU ≤ 0.70×")
+	require.Equal(t, Verdict{Target: cpu.Target, Measured: "0.700×"}, cpu, "at the limit is within it")
+	require.Equal(t, "ok", cpu.word())
+	require.False(t, verdict(t, all, "get-1KiB unix 8:", "poll throughput ≥ 1.20×").Missed)
+	peer := verdict(t, all, "get-1KiB unix 8:", "gomemcache throughput ≥ 2.20×")
+	require.True(t, peer.Missed)
+	require.Equal(t, "2.167×", peer.Measured)
+	require.True(t, verdict(t, all, "get-1KiB unix 1:", "system calls").Unknown)
+	require.True(t, verdict(t, all, "get-1KiB tcp 512:").Unknown)
+	require.False(t, verdict(t, all, "no row").Missed)
+
+	var b bytes.Buffer
+	missed, err := Targets(&b, all)
+	require.NoError(t, err)
+	require.Equal(t, 1, missed)
+	require.Contains(t, b.String(), "MISSED")
+	require.Contains(t, b.String(), "were not measured")
+}
+
+func TestJudgeSystemCallsAndAllocations(t *testing.T) {
+	r := made(cases.NameGet, "unix", 1, cases.URing, 1, 1)
+	v := verdict(t, Judge([]Row{r}), "get-1KiB unix 1:", "system calls")
+	require.True(t, v.Unknown, "nobody counted")
+	r.Samples["enters_per_op"] = Samples{1.2}
+	r.Finish()
+	all := Judge([]Row{r})
+	require.True(t, verdict(t, all, "get-1KiB unix 1:", "system calls").Missed)
+	require.False(t, verdict(t, all, "get-1KiB unix 1:", "allocations").Missed)
+}
+
+func TestJudgeNoise(t *testing.T) {
+	uring, poll := made(cases.NameGet, "unix", 64, cases.URing, 9, 1e5), made(cases.NameGet, "unix", 64, cases.Poll, 10, 1e5)
+	poll.Noisy = true
+	v := verdict(t, Judge([]Row{uring, poll}), "get-1KiB unix 64:", "poll CPU")
+	require.Equal(t, "MISSED ~", v.word())
+}
+
+func TestJudgeNoWorseNamesTheWorst(t *testing.T) {
+	rows := []Row{
+		made("a", "unix", 1, cases.URing, 11, 100), made("a", "unix", 1, cases.Poll, 10, 100),
+		made("b", "tcp", 2, cases.URing, 10, 50), made("b", "tcp", 2, cases.Poll, 10, 100),
+	}
+	v := verdict(t, Judge(rows), "no row")
+	require.True(t, v.Missed)
+	require.Equal(t, "2 rows, the worst 2.000× wall in b/tcp/2", v.Measured)
+}
+
+func TestJudgeBystanders(t *testing.T) {
+	late := func(callers int, c cases.Client, p99 float64) Row {
+		r := made(cases.NameBystander, "unix", callers, c, 1, 1)
+		r.Late = &Late{P99US: p99}
+		return r
+	}
+	near := []Row{late(1, cases.URing, 190), late(1, cases.Poll, 100)}
+	require.False(t, verdict(t, Judge(near), "bystander").Missed, "within 100 µs")
+	far := append(near, late(8, cases.URing, 5000), late(8, cases.Poll, 4000))
+	v := verdict(t, Judge(far), "bystander")
+	require.True(t, v.Missed)
+	require.Equal(t, "1.25× (5000 against 4000 µs) in bystander/unix/8", v.Measured)
+}

@@ -1,0 +1,45 @@
+package runner
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/memring/memring/bench/internal/cases"
+	"github.com/memring/memring/bench/internal/worker"
+)
+
+func TestWorkAddsUpWhatRuns(t *testing.T) {
+	o := Options{Rounds: 5, Slice: 100, Warm: 10, Count: 7, CountTurns: 3, Tracepoint: 1}
+	all := []cases.Case{
+		{Clients: []cases.Client{cases.URing, cases.Poll}},
+		{Clients: []cases.Client{cases.URing}, Bystander: true, MaxRounds: 2, Stretch: 2},
+	}
+	require.Equal(t, time.Duration(2*(10+5*100+3*7)+(10+2*200)), work(all, o))
+	o.Tracepoint = 0
+	require.Equal(t, time.Duration(2*(10+5*100)+(10+2*200)), work(all, o))
+}
+
+func TestRowFromSamples(t *testing.T) {
+	c := cases.Case{Name: "c", Network: "tcp", Callers: 3}
+	r := newRow(c, cases.URing, Options{Gomaxprocs: 2})
+	for _, ops := range []uint64{100, 200, 400} {
+		add(&r, worker.Sample{
+			Ops: ops, Wall: time.Millisecond, CPU: 500 * time.Microsecond, P50: 5 * time.Microsecond,
+			P99: 6 * time.Microsecond, P999: 7 * time.Microsecond, Mallocs: ops, Enters: ops / 2, HasEnters: true,
+		})
+	}
+	addCount(&r, worker.Sample{Ops: 10, Syscalls: 12, Counted: true})
+	addCount(&r, worker.Sample{Ops: 10})
+	r.Finish()
+	require.InDelta(t, 5, r.WallUS, 1e-9)
+	require.InDelta(t, 2.5, r.CPUUS, 1e-9)
+	require.InDelta(t, 200000, r.OpsPerS, 1e-6)
+	require.InDelta(t, 1, r.AllocsOp, 1e-9)
+	require.InDelta(t, 1.2, *r.SyscallsOp, 1e-9)
+	require.InDelta(t, 0.5, *r.EntersOp, 1e-9)
+	require.Equal(t, 3, r.Rounds)
+	require.Equal(t, 2, r.Gomaxprocs)
+	require.Nil(t, r.Late)
+}

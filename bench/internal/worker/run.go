@@ -1,0 +1,77 @@
+package worker
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/memring/memring/bench/internal/peers"
+)
+
+// Run serves one driver until in ends.
+func Run(in io.Reader, out io.Writer) error {
+	lines := json.NewDecoder(bufio.NewReader(in))
+	answer := json.NewEncoder(out)
+	var spec Spec
+	if err := lines.Decode(&spec); err != nil {
+		return fmt.Errorf("reading the case: %w", err)
+	}
+	l, client, err := open(spec)
+	if err != nil {
+		reply := Reply{Error: err.Error()}
+		if gone, ok := errors.AsType[*peers.UnavailableError](err); ok {
+			reply = Reply{Unavailable: gone.Reason}
+		}
+		if err := answer.Encode(reply); err != nil {
+			return err
+		}
+		_, err := io.Copy(io.Discard, in) // stay until the driver has read it
+		return err
+	}
+	defer client.Close() // the process ends with it; an error changes nothing
+	var ready Reply
+	if d, ok := client.(peers.Degrader); ok {
+		ready.Note = d.Degraded()
+	}
+	if err := answer.Encode(ready); err != nil {
+		return err
+	}
+	for {
+		var cmd Command
+		if err := lines.Decode(&cmd); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		var reply Reply
+		if reply.Sample, err = l.slice(cmd); err != nil {
+			reply = Reply{Error: err.Error()}
+		}
+		if err := answer.Encode(reply); err != nil {
+			return err
+		}
+	}
+}
+
+// open connects, waiting a little for a server that is just coming up, and does each caller's operation once.
+func open(spec Spec) (*load, peers.Client, error) {
+	client, err := peers.Open(peers.Config{
+		Client: spec.Client, Network: spec.Case.Network, Addr: spec.Addr,
+		Callers: spec.Case.Callers, Conns: spec.Conns, Rings: spec.Rings,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	l, err := newLoad(spec, client)
+	if err == nil {
+		_, err = l.slice(Command{Slice: time.Nanosecond})
+	}
+	if err != nil {
+		client.Close()
+		return nil, nil, err
+	}
+	return l, client, nil
+}

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package memcachedtest
+
+func childOfTest() bool { return false }
