@@ -154,7 +154,7 @@ func (e *Engine) turn(wait bool, deadline int64) int {
 		e.enters.Add(1)
 		if wait {
 			e.turns.Add(1)
-			e.keeper.ensureTick()
+			e.keeper.ensureTick(e.cancelable.Load())
 			done, err = e.k.wait(n, prompt+1, e.keeper.timeout(deadline))
 			e.inKernel.Store(false)
 		} else {

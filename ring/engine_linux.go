@@ -28,8 +28,9 @@ import (
 // the arming rang nothing. A caller may therefore go to sleep at any time
 // without having to check whether somebody drives.
 type Engine struct {
-	k kernel
-	q *queue
+	k         kernel
+	q         *queue
+	pollFirst bool // the kernel knows IORING_RECVSEND_POLL_FIRST
 
 	mu        sync.Mutex
 	slots     slotTable
@@ -43,16 +44,17 @@ type Engine struct {
 	anyClosing atomic.Bool
 	lost       atomic.Pointer[error] // enter failed for good, see breakDown
 
-	driving   atomic.Bool
-	resting   []*conn       // driver's: receives to arm with the next enter
-	unarmed   atomic.Bool   // the last driver has left receives to arm
-	turns     atomic.Uint64 // how often a driver has begun to wait in the kernel
-	roused    atomic.Bool   // the keeper has woken the driver because it waits for long
-	slow      atomic.Bool   // replies take longer than a driver should block, see drive
-	single    atomic.Bool   // GOMAXPROCS is 1, as of the last tick
-	submitter atomic.Bool   // a caller is about to submit while the driver sleeps
-	nDirty    atomic.Int32
-	crowd     atomic.Int32 // > 0: several callers share the ring, see gather
+	driving    atomic.Bool
+	resting    []*conn       // driver's: receives to arm with the next enter
+	unarmed    atomic.Bool   // the last driver has left receives to arm
+	turns      atomic.Uint64 // how often a driver has begun to wait in the kernel
+	cancelable atomic.Bool   // the driver's wait ends with a context
+	roused     atomic.Bool   // the keeper has woken the driver because it waits for long
+	slow       atomic.Bool   // replies take longer than a driver should block, see drive
+	single     atomic.Bool   // GOMAXPROCS is 1, as of the last tick
+	submitter  atomic.Bool   // a caller is about to submit while the driver sleeps
+	nDirty     atomic.Int32
+	crowd      atomic.Int32 // > 0: several callers share the ring, see gather
 
 	herd   transport.Herd
 	keeper keeper
@@ -79,6 +81,8 @@ func New() (*Engine, error) {
 	if err = e.arena.openTable(); err == nil {
 		_, _, err = e.arena.buffer(0) // finds out now whether registering works
 	}
+	// Sparse tables and the flag came with the same release, 5.19.
+	e.pollFirst = e.arena.table
 	if err == nil {
 		err = e.startKeeper()
 	}

@@ -13,12 +13,16 @@ import (
 	"github.com/memring/memring/client/transport"
 )
 
-// tickTime is how often the keeper looks at a ring that is in use. A driver that
-// has been in the kernel since the last look is roused, to see whether it should
+// tickTime is how often the keeper looks at a ring that is in use, and soonTime
+// the same while a driver waits whose context can be cancelled. A driver that has
+// been in the kernel since the last look is roused, to see whether it should
 // still wait: so a blocked caller keeps a thread (and Go's P with it) no longer
 // than two ticks, and notices a cancelled context as soon. After the last caller
 // has left, one more tick puts the ring's affairs in order.
-const tickTime = time.Millisecond
+const (
+	tickTime = 4 * time.Millisecond
+	soonTime = time.Millisecond
+)
 
 const never = math.MaxInt64
 
@@ -33,6 +37,7 @@ type keeper struct {
 	mu     sync.Mutex
 	at     atomic.Int64 // when the alarm rings, on transport.Now's clock; written under mu
 	ticked atomic.Bool  // the alarm is set for a tick
+	soon   atomic.Bool  // … within soonTime
 	looked atomic.Int64 // when the last tick was
 }
 
@@ -61,8 +66,12 @@ func (k *keeper) alarm(at int64) {
 }
 
 // ensureTick sets the alarm for a tick, if it is not.
-func (k *keeper) ensureTick() {
-	if !k.ticked.Load() && k.ticked.CompareAndSwap(false, true) {
+func (k *keeper) ensureTick(soon bool) {
+	switch {
+	case soon && !k.soon.Load() && k.soon.CompareAndSwap(false, true):
+		k.ticked.Store(true)
+		k.alarm(transport.Now() + int64(soonTime))
+	case !soon && !k.ticked.Load() && k.ticked.CompareAndSwap(false, true):
 		k.alarm(transport.Now() + int64(tickTime))
 	}
 }
@@ -71,7 +80,7 @@ func (k *keeper) ensureTick() {
 // 0, without bound, if the ticks will see to it in time. It reads no clock in the
 // common case: while the ring is in use the last tick is a good one.
 func (k *keeper) timeout(deadline int64) time.Duration {
-	if deadline == 0 || deadline-k.looked.Load() > int64(10*tickTime) {
+	if deadline == 0 || deadline-k.looked.Load() > int64(4*tickTime) {
 		return 0
 	}
 	return time.Duration(max(deadline-transport.Now(), 1))
@@ -83,6 +92,7 @@ func (k *keeper) silence() {
 	defer k.mu.Unlock()
 	k.at.Store(never)
 	k.ticked.Store(false)
+	k.soon.Store(false)
 	_ = k.f.SetReadDeadline(time.Time{})
 }
 
@@ -133,7 +143,7 @@ func (e *Engine) look(turns, enters *uint64) (idle bool) {
 	idle = !waits && n == *enters
 	*turns, *enters = t, n
 	if !idle {
-		e.keeper.ensureTick()
+		e.keeper.ensureTick(waits && e.cancelable.Load())
 	}
 	return idle
 }

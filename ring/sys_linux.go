@@ -20,6 +20,8 @@ const (
 	registerBuffersUpdate uint8 = 16 // IORING_REGISTER_BUFFERS_UPDATE, Linux 5.13
 	rsrcRegisterSparse          = 1  // IORING_RSRC_REGISTER_SPARSE, Linux 5.19
 
+	recvPollFirst = 1 << 0 // IORING_RECVSEND_POLL_FIRST in ioprio, Linux 5.19
+
 	cqEventfdDisabled = 1 << 0 // IORING_CQ_EVENTFD_DISABLED, Linux 5.8
 )
 

@@ -72,6 +72,9 @@ func (e *Engine) Wait(w *transport.Waiter, _ []transport.Conn, deadline time.Tim
 // the keeper, in Go's poller, until a reply comes back fast again.
 func (e *Engine) drive(w *transport.Waiter, dl int64, done <-chan struct{}) (over bool, err error) {
 	e.q.armEvent(false)
+	if c := done != nil; c != e.cancelable.Load() {
+		e.cancelable.Store(c)
+	}
 	if e.q.ready() { // a server may have closed in the meantime
 		e.reap()
 	}
@@ -153,7 +156,7 @@ func (e *Engine) leave() {
 			continue
 		}
 		if e.work() {
-			e.keeper.ensureTick()
+			e.keeper.ensureTick(false)
 		}
 		e.q.armEvent(true)
 		e.driving.Store(false)
