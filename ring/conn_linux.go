@@ -12,8 +12,9 @@ import (
 	"github.com/memring/memring/client/transport"
 )
 
-// keepSendBuffer is the largest send buffer kept for the next send.
-const keepSendBuffer = 64 << 10
+// keepSendBuffer is the largest send buffer kept for the next send. A connection
+// that falls idle keeps none.
+const keepSendBuffer = 256 << 10
 
 // conn is one socket on the ring.
 //
@@ -139,6 +140,16 @@ func (c *conn) takeSend(s *sqe) (ok, prompt bool) {
 	}
 	s.SetOpFlags(flags)
 	return true, !c.blocked
+}
+
+// dropBuffers gives the send buffers of an idle connection back.
+func (c *conn) dropBuffers() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.spare = nil
+	if len(c.pending) == 0 {
+		c.pending = nil
+	}
 }
 
 // sendDone takes in the completion of a send. Driver only.

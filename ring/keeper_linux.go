@@ -124,6 +124,9 @@ func (e *Engine) keep() {
 		e.q.armEvent(false)
 		e.reap()
 		if idle {
+			for _, c := range e.resting { // those that were in use
+				c.dropBuffers()
+			}
 			e.turn(false, 0)
 		}
 		e.leave()
