@@ -84,8 +84,9 @@ func (e *Engine) adopt(fd int, h transport.Handler) (*conn, error) {
 		e.slots.give(slot, true)
 		return nil, errors.New("ring: the kernel accepts no requests now")
 	}
-	e.slots.put(c) // before the receive can complete
+	e.slots.name(c)
 	c.fillRecv(s)
+	e.slots.put(c) // before the entry is published, and so can complete
 	e.unclaimed++
 	n := e.claim()
 	e.enters.Add(1)

@@ -51,13 +51,16 @@ func (t *slotTable) take() int {
 	return i
 }
 
-// put moves c into the slot it has taken.
-func (t *slotTable) put(c *conn) {
+// name gives c, which has taken a slot, its generation there.
+func (t *slotTable) name(c *conn) {
 	s := t.at(c.slot)
 	s.gen++
 	c.gen = s.gen
-	s.conn.Store(c)
 }
+
+// put makes c findable by its completions. The driver may touch it from then
+// on, so this comes after everything that others do to it.
+func (t *slotTable) put(c *conn) { t.at(c.slot).conn.Store(c) }
 
 // give returns a slot that take reserved. If it is not reusable, the slot and
 // its buffer stay out of use for ever.

@@ -138,7 +138,11 @@ func (w *Waiter) Sleep(done <-chan struct{}) Outcome {
 			<-w.wake
 		}
 	}
-	s := w.state.And(^uint32(promoted | expired))
+	s := w.state.Load()
+	if s&(promoted|expired) == 0 {
+		return o
+	}
+	w.state.And(^uint32(promoted | expired)) // nobody sets them on one that is awake
 	o.Lead = s&promoted != 0
 	// Expire reads the deadline and posts in two steps, and w may have begun
 	// another wait in between: then the sleep has ended for no reason.

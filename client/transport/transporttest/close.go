@@ -73,7 +73,9 @@ var closeCases = []testCase{
 			})
 			close(ready)
 			p := <-accepted
+			l.mu.Lock()
 			l.queue = append(l.queue, &call{w: w})
+			l.mu.Unlock()
 			go p.say("close it\n")
 			require.NoError(e, e.engine.Wait(w, l.on, far(), nil))
 			require.ErrorIs(e, l.awaitClosed(), transport.ErrClosed)
