@@ -5,6 +5,8 @@ import (
 
 	uring "github.com/iceber/iouring-go/syscall"
 	"golang.org/x/sys/unix"
+
+	"github.com/memring/memring/client/transport"
 )
 
 // crowdMemory is for how many flushes without company the ring goes on to
@@ -153,10 +155,13 @@ func (e *Engine) turn(wait bool, deadline int64) int {
 		var err error
 		e.enters.Add(1)
 		if wait {
-			e.turns.Add(1)
-			e.keeper.ensureTick(e.cancelable.Load())
+			e.keeper.ensureTick(e.waitTick())
+			begun := e.sample()
 			done, err = e.k.wait(n, prompt+1, e.keeper.timeout(deadline))
 			e.inKernel.Store(false)
+			if begun != 0 && transport.Now()-begun > int64(slowTime) {
+				e.slow.Store(true)
+			}
 		} else {
 			done, err = e.k.submit(n)
 		}
@@ -166,6 +171,14 @@ func (e *Engine) turn(wait bool, deadline int64) int {
 		}
 	}
 	return e.reap()
+}
+
+// sample returns the time at the beginning of every 16th wait, else 0.
+func (e *Engine) sample() int64 {
+	if e.turns.Add(1)%16 != 0 {
+		return 0
+	}
+	return transport.Now()
 }
 
 // submitAside submits sends for a caller that is not the driver, while the

@@ -13,16 +13,29 @@ import (
 	"github.com/memring/memring/client/transport"
 )
 
-// tickTime is how often the keeper looks at a ring that is in use, and soonTime
-// the same while a driver waits whose context can be cancelled. A driver that has
-// been in the kernel since the last look is roused, to see whether it should
-// still wait: so a blocked caller keeps a thread (and Go's P with it) no longer
-// than two ticks, and notices a cancelled context as soon. After the last caller
-// has left, one more tick puts the ring's affairs in order.
+// A tick is a look at a ring that is in use; how soon the next one comes depends
+// on what there is to look after.
+type tick int32
+
 const (
-	tickTime = 4 * time.Millisecond
-	soonTime = time.Millisecond
+	noTick tick = iota
+	// idleTick: the last caller has left, and if no other comes the ring's
+	// affairs are put in order: receives armed, so that a close is noticed.
+	idleTick
+	// waitTick: a driver is in the kernel. If it is still there at the next tick
+	// it is roused, to see whether it should wait on.
+	waitTick
+	// soonTick: the same, and its context can be cancelled.
+	soonTick
 )
+
+// tickTime is when the next tick comes, by its kind. A driver notices what it is
+// roused for after at most two of its ticks.
+var tickTime = [...]time.Duration{
+	idleTick: 10 * time.Millisecond,
+	waitTick: 4 * time.Millisecond,
+	soonTick: time.Millisecond,
+}
 
 const never = math.MaxInt64
 
@@ -36,9 +49,8 @@ type keeper struct {
 
 	mu     sync.Mutex
 	at     atomic.Int64 // when the alarm rings, on transport.Now's clock; written under mu
-	ticked atomic.Bool  // the alarm is set for a tick
-	soon   atomic.Bool  // … within soonTime
-	looked atomic.Int64 // when the last tick was
+	tick   atomic.Int32 // the tick that the alarm is set for
+	looked atomic.Int64 // a recent time, if there is one: a tick's, or when it was set
 }
 
 func (k *keeper) init(f *os.File, rc syscall.RawConn) {
@@ -65,22 +77,27 @@ func (k *keeper) alarm(at int64) {
 	}
 }
 
-// ensureTick sets the alarm for a tick, if it is not.
-func (k *keeper) ensureTick(soon bool) {
-	switch {
-	case soon && !k.soon.Load() && k.soon.CompareAndSwap(false, true):
-		k.ticked.Store(true)
-		k.alarm(transport.Now() + int64(soonTime))
-	case !soon && !k.ticked.Load() && k.ticked.CompareAndSwap(false, true):
-		k.alarm(transport.Now() + int64(tickTime))
+// ensureTick sets the alarm for a tick, if it is not set for one as early.
+func (k *keeper) ensureTick(t tick) {
+	for {
+		old := k.tick.Load()
+		if old >= int32(t) {
+			return
+		}
+		if k.tick.CompareAndSwap(old, int32(t)) {
+			now := transport.Now()
+			k.looked.Store(now)
+			k.alarm(now + int64(tickTime[t]))
+			return
+		}
 	}
 }
 
 // timeout tells how long a driver with that deadline may wait in the kernel, or
 // 0, without bound, if the ticks will see to it in time. It reads no clock in the
-// common case: while the ring is in use the last tick is a good one.
+// common case: while a tick is set, looked is a good enough one.
 func (k *keeper) timeout(deadline int64) time.Duration {
-	if deadline == 0 || deadline-k.looked.Load() > int64(4*tickTime) {
+	if deadline == 0 || deadline-k.looked.Load() > int64(4*tickTime[waitTick]) {
 		return 0
 	}
 	return time.Duration(max(deadline-transport.Now(), 1))
@@ -91,8 +108,7 @@ func (k *keeper) silence() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.at.Store(never)
-	k.ticked.Store(false)
-	k.soon.Store(false)
+	k.tick.Store(int32(noTick))
 	_ = k.f.SetReadDeadline(time.Time{})
 }
 
@@ -122,6 +138,9 @@ func (e *Engine) keep() {
 			continue
 		}
 		e.q.armEvent(false)
+		if e.slow.Load() && transport.Now()-e.left.Load() < int64(fastTime) {
+			e.slow.Store(false)
+		}
 		e.reap()
 		if idle {
 			for _, c := range e.resting { // those that were in use
@@ -135,7 +154,7 @@ func (e *Engine) keep() {
 }
 
 // look is what the keeper does at every tick. It reports whether the ring is
-// idle, and sets the alarm for another tick if not.
+// idle, and sets the alarm for another tick if there is something to look after.
 func (e *Engine) look(turns, enters *uint64) (idle bool) {
 	t, n := e.turns.Load(), e.enters.Load()
 	waits := e.inKernel.Load()
@@ -145,8 +164,19 @@ func (e *Engine) look(turns, enters *uint64) (idle bool) {
 	}
 	idle = !waits && n == *enters
 	*turns, *enters = t, n
-	if !idle {
-		e.keeper.ensureTick(waits && e.cancelable.Load())
+	switch {
+	case waits:
+		e.keeper.ensureTick(e.waitTick())
+	case !idle && e.work():
+		e.keeper.ensureTick(idleTick)
 	}
 	return idle
+}
+
+// waitTick is the tick that looks after the driver.
+func (e *Engine) waitTick() tick {
+	if e.cancelable.Load() {
+		return soonTick
+	}
+	return waitTick
 }

@@ -11,15 +11,8 @@ import (
 func (e *Engine) Wait(w *transport.Waiter, _ []transport.Conn, deadline time.Time, done <-chan struct{}) error {
 	dl := transport.Nanos(deadline)
 	lead := false
-	var since int64
-	if e.slow.Load() {
-		since = transport.Now()
-	}
 	for {
 		if w.Take() {
-			if since != 0 && transport.Now()-since < int64(fastTime) {
-				e.slow.Store(false)
-			}
 			if lead {
 				e.leave()
 			}
@@ -68,8 +61,7 @@ func (e *Engine) Wait(w *transport.Waiter, _ []transport.Conn, deadline time.Tim
 // (over is true), or until the wait has become so long that a thread should not
 // be blocked for it (over is false). The role has been left in either case.
 //
-// The second makes the ring slow: callers then submit and leave the waiting to
-// the keeper, in Go's poller, until a reply comes back fast again.
+// The second makes the ring slow, see slowTime.
 func (e *Engine) drive(w *transport.Waiter, dl int64, done <-chan struct{}) (over bool, err error) {
 	e.q.armEvent(false)
 	if c := done != nil; c != e.cancelable.Load() {
@@ -108,9 +100,16 @@ func (e *Engine) drive(w *transport.Waiter, dl int64, done <-chan struct{}) (ove
 	}
 }
 
-// fastTime is how fast a reply on a slow ring must be to make it a fast one
-// again: less than what makes it slow, so that it does not flip to and fro.
-const fastTime = tickTime / 2
+// A driver that waits in the kernel keeps a thread and Go's P with it, which is
+// cheap for as long as a goroutine switch would take, and a nuisance to others
+// for longer: with a caller blocked for 150 µs at a time, an unrelated goroutine
+// that slept was woken 0.5 ms late instead of 0.1 ms. So a wait longer than
+// slowTime makes the ring slow, and callers then leave the waiting to the
+// keeper. A completion that comes within fastTime of that makes it fast again.
+const (
+	slowTime = 100 * time.Microsecond
+	fastTime = 60 * time.Microsecond
+)
 
 // parking reports whether callers leave the waiting to the keeper: replies are
 // slow, or Go has one P only, and a caller that blocked in the kernel would keep
@@ -156,7 +155,10 @@ func (e *Engine) leave() {
 			continue
 		}
 		if e.work() {
-			e.keeper.ensureTick(false)
+			e.keeper.ensureTick(idleTick)
+		}
+		if parking {
+			e.left.Store(transport.Now())
 		}
 		e.q.armEvent(true)
 		e.driving.Store(false)

@@ -64,7 +64,7 @@ func TestHerdForgetsTheAwake(t *testing.T) {
 // promote somebody when they leave it. It must never be lost: everybody is
 // served, however the list is swept meanwhile.
 func TestHerdNeverLosesTheRole(t *testing.T) {
-	const callers, waits = 3 * minSweep, 300
+	const callers, waits = 3 * minSweep, 50
 	var (
 		h    Herd
 		role atomic.Bool

@@ -89,7 +89,7 @@ func TestNanos(t *testing.T) {
 // All parties race for one sleeper. However they interleave, every sleep ends,
 // an event is never lost, and no token is left behind.
 func TestWaiterRaces(t *testing.T) {
-	const rounds = 20000
+	const rounds = 1000
 	w := newWaiter()
 	var asleep, events sync.WaitGroup
 	stop := make(chan struct{})
