@@ -43,7 +43,7 @@ type conn struct {
 	baton baton
 	hold  hold  // the caller that holds the baton
 	seats seats // callers that sleep and can be promoted
-	want  int   // callers that wait for this connection among others
+	want  int   // callers that wait for this connection among several
 
 	watched     watched // by the clock
 	used        bool    // since the clock looked, by a caller

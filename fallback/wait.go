@@ -65,102 +65,36 @@ func (e *Engine) waitOne(h hold, c *conn) error {
 	}
 }
 
-// waitMany waits for several connections, or none. Its caller drives one of
-// them or sleeps. It is counted in each one's want, so that there is always
-// somebody else to drive the others.
+// waitMany waits for several connections, or none. Its caller drives none of
+// them: it would not notice, blocked in a read, that another connection's
+// driver has signalled it. It is counted in each one's want instead, so that
+// there is always a keeper where no other caller drives.
 func (e *Engine) waitMany(h hold, on []transport.Conn) error {
 	for _, x := range on {
 		c := x.(*conn)
 		c.mu.Lock()
 		c.writeLocked()
 		c.want++
-		c.mu.Unlock()
-	}
-	for {
-		if h.w.Take() {
-			leaveAll(on, nil)
-			return nil
-		}
-		mine := e.enlist(h, on)
-		if mine != nil {
-			e.clock.need(h.at)
-			alive, err := mine.drive(h)
-			if err == nil && !h.w.Take() {
-				continue // mine has ended; the others may not have
-			}
-			if !alive {
-				mine = nil
-			}
-			leaveAll(on, mine)
-			return err
-		}
-		if !h.w.Park(h.at) {
-			continue
-		}
-		o := e.sleepOn(h, on)
-		if over, err := ended(h.w, o); over {
-			leaveAll(on, nil)
-			return err
-		}
-	}
-}
-
-// enlist finds a holder for every free baton: the caller for the first, which
-// it returns, and keepers for the rest.
-func (e *Engine) enlist(h hold, on []transport.Conn) (mine *conn) {
-	for _, x := range on {
-		c := x.(*conn)
-		c.mu.Lock()
-		switch {
-		case c.baton != free:
-		case mine == nil:
-			c.takeBatonLocked(h)
-			mine = c
-		default:
+		if c.baton == free {
 			c.startKeeperLocked()
 		}
 		c.mu.Unlock()
 	}
-	return mine
-}
-
-// leaveAll ends a caller's interest in its connections. It gives back the baton
-// of mine, and passes on any other that the caller was promoted to take.
-func leaveAll(on []transport.Conn, mine *conn) {
+	over, err := h.w.Take(), error(nil)
+	for !over {
+		if h.w.Park(h.at) {
+			over, err = ended(h.w, e.sleep(h))
+		} else {
+			over = h.w.Take()
+		}
+	}
 	for _, x := range on {
 		c := x.(*conn)
 		c.mu.Lock()
 		c.want--
-		if c == mine {
-			c.giveBackLocked()
-			mine = nil // it may be listed twice
-		} else {
-			c.passLocked()
-		}
 		c.mu.Unlock()
 	}
-}
-
-// sleepOn sleeps, after Park, with a seat on each connection.
-func (e *Engine) sleepOn(h hold, on []transport.Conn) transport.Outcome {
-	var some [8]*seat
-	taken := some[:0]
-	for _, x := range on {
-		c := x.(*conn)
-		c.mu.Lock()
-		taken = append(taken, c.seats.add(h.w))
-		c.mu.Unlock()
-	}
-	o := e.sleep(h)
-	for i, s := range taken {
-		if !s.leave(h.w) {
-			// See seat: whoever emptied it may not have promoted us yet.
-			c := on[i].(*conn)
-			c.mu.Lock()
-			c.mu.Unlock() //nolint:staticcheck // a barrier
-		}
-	}
-	return o
+	return err
 }
 
 // sleep sleeps after Park, findable by the clock.

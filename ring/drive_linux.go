@@ -2,6 +2,7 @@ package ring
 
 import (
 	"runtime"
+	"time"
 
 	uring "github.com/iceber/iouring-go/syscall"
 	"golang.org/x/sys/unix"
@@ -131,54 +132,110 @@ func (e *Engine) unclaim(n uint32) {
 	}
 }
 
-// turn is one round of the driver: submit everything, wait if wait is set and
-// nothing has completed yet, take in what completed. It returns how many
-// completions that were. A wait ends when the keeper rouses the driver, if not
-// before; deadline only bounds it more exactly if it is near.
+// How a turn waits for completions.
+type waitKind uint8
+
+const (
+	waitNot    waitKind = iota
+	waitKernel          // blocked in io_uring_enter
+	waitPoller          // parked in Go's network poller
+)
+
+// turn is one round of the driver: submit everything, wait if nothing has come
+// yet, take in what completed. It returns how many receives that were. A wait
+// ends when the keeper rouses the driver, if not before; deadline only bounds it
+// more exactly if it is near.
 //
 // Sends come before receives: the server works while the receives are armed.
-// They complete promptly, so the wait is for one completion more than that:
-// the first that is news. If another thread submits some of our entries (or we
-// some of its), every prompt send's completion still lands in the queue, so
-// this can wake too early, never too late.
-func (e *Engine) turn(wait bool, deadline int64) int {
+// They complete promptly, so a wait in the kernel is for one completion more
+// than that: the first that is news. If another thread submits some of our
+// entries (or we some of its), every prompt send's completion still lands in the
+// queue, so this can wake too early, never too late.
+func (e *Engine) turn(how waitKind, deadline int64) int {
 	e.mu.Lock()
 	prompt := e.fillSends()
 	e.fillRecvs()
 	n := e.claim()
-	wait = wait && !e.q.ready()
-	e.inKernel.Store(wait)
+	if e.q.ready() {
+		how = waitNot
+	}
+	e.inKernel.Store(how != waitNot)
 	e.mu.Unlock()
 
-	if n > 0 || wait {
-		var done uint32
-		var err error
-		e.enters.Add(1)
-		if wait {
-			e.keeper.ensureTick(e.waitTick())
-			begun := e.sample()
-			done, err = e.k.wait(n, prompt+1, e.keeper.timeout(deadline))
-			e.inKernel.Store(false)
-			if begun != 0 && transport.Now()-begun > int64(slowTime) {
-				e.slow.Store(true)
-			}
-		} else {
-			done, err = e.k.submit(n)
-		}
-		e.unclaim(n - done)
-		if err != nil {
-			e.breakDown(err)
+	var begun int64
+	if how != waitNot {
+		e.keeper.ensureTick(e.waitTick())
+		if turns := e.turns.Add(1); how == waitPoller || turns%sampleWaits == 0 {
+			begun = transport.Now()
 		}
 	}
-	return e.reap()
+	switch {
+	case how == waitKernel:
+		e.enter(n, func() (uint32, error) { return e.k.wait(n, prompt+1, e.keeper.timeout(deadline)) })
+	case n > 0:
+		e.enter(n, func() (uint32, error) { return e.k.submit(n) })
+	}
+	got := 0
+	if how == waitPoller {
+		if got = e.reap(); got == 0 { // the sends, that is
+			e.park(e.keeper.timeout(deadline))
+		}
+	}
+	e.inKernel.Store(false)
+	if begun != 0 {
+		e.judge(time.Duration(transport.Now() - begun))
+	}
+	return got + e.reap()
 }
 
-// sample returns the time at the beginning of every 16th wait, else 0.
-func (e *Engine) sample() int64 {
-	if e.turns.Add(1)%16 != 0 {
-		return 0
+// enter makes a system call that submits n entries, and keeps the books.
+func (e *Engine) enter(n uint32, call func() (uint32, error)) {
+	e.enters.Add(1)
+	done, err := call()
+	e.unclaim(n - done)
+	if err != nil {
+		e.breakDown(err)
 	}
-	return transport.Now()
+}
+
+// park waits for a completion in Go's poller.
+func (e *Engine) park(timeout time.Duration) {
+	if timeout > 0 {
+		e.poller.limit(timeout)
+		defer e.poller.limit(never)
+	}
+	e.q.armEvent(true)
+	_ = e.poller.wait() // a deadline is for drive to look at
+	e.q.armEvent(false)
+}
+
+// A driver that waits in the kernel keeps a thread and Go's P with it. That is
+// cheapest for short waits, but a nuisance to others for long ones: with a
+// caller blocked for 150 µs at a time, an unrelated goroutine that slept was
+// woken 0.5 ms late instead of 0.1 ms. So a wait longer than slowTime makes the
+// ring slow, and its drivers wait in Go's poller, until a wait was shorter than
+// fastTime. Kernel waits are measured now and then only.
+const (
+	slowTime    = 100 * time.Microsecond
+	fastTime    = 60 * time.Microsecond
+	sampleWaits = 16
+)
+
+// judge decides by the length of a wait how the next ones are waited.
+func (e *Engine) judge(d time.Duration) {
+	if slow := e.slow.Load(); !slow && d > slowTime || slow && d < fastTime {
+		e.slow.Store(!slow)
+	}
+}
+
+// waitKind is how a driver has to wait. With one P it must not block in the
+// kernel: it would keep the P from every other goroutine until sysmon takes it
+// away, up to 10 ms later.
+func (e *Engine) waitKind() waitKind {
+	if e.slow.Load() || e.single.Load() {
+		return waitPoller
+	}
+	return waitKernel
 }
 
 // submitAside submits sends for a caller that is not the driver, while the
@@ -226,8 +283,8 @@ func (e *Engine) nudge() {
 	e.unclaimed += n - done
 }
 
-// reap takes in every completion and returns their number, NOPs apart. Driver
-// only.
+// reap takes in every completion and returns how many receives were among them.
+// Driver only.
 func (e *Engine) reap() (n int) {
 	for {
 		ud, res, ok := e.q.pop()
@@ -239,12 +296,10 @@ func (e *Engine) reap() (n int) {
 			}
 			break
 		}
-		n++
 		switch c, kind := e.slots.owner(ud); {
-		case kind == opNone:
-			n-- // a NOP is no news
-		case c == nil:
+		case c == nil: // a NOP
 		case kind == opRecv:
+			n++
 			c.recvDone(res)
 		case kind == opSend:
 			c.sendDone(res)

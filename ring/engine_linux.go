@@ -2,7 +2,6 @@ package ring
 
 import (
 	"fmt"
-	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -21,12 +20,16 @@ import (
 //   - The driver's role (driving) covers the completion queue, the connections'
 //     receive side and every Handler call. There is one driver or none.
 //
-// The liveness invariant: at any time either somebody drives, or the eventfd is
-// armed, so that the next completion wakes the keeper. Whoever gives the role
-// back either hands it to a sleeping waiter (leave), or arms the eventfd and
-// then looks at the completion queue once more, because what completed before
-// the arming rang nothing. A caller may therefore go to sleep at any time
-// without having to check whether somebody drives.
+// The liveness invariant, for waiters: whoever sleeps, somebody drives. A driver
+// hands its role to a sleeper when it leaves, if there is one, and looks for
+// sleepers once more after it has given the role up; a waiter looks whether
+// somebody drives after it has announced that it goes to sleep, and if not,
+// drives. So one of the two sees the other.
+//
+// And for the ring itself: somebody drives, or the keeper watches it with the
+// eventfd armed, or a tick is set, after which the keeper does. Whoever leaves
+// arms the eventfd before, and looks at the completion queue after, it has given
+// the role up, because what completed before the arming rang nothing.
 type Engine struct {
 	k         kernel
 	q         *queue
@@ -51,7 +54,6 @@ type Engine struct {
 	cancelable atomic.Bool   // the driver's wait ends with a context
 	roused     atomic.Bool   // the keeper has woken the driver because it waits for long
 	slow       atomic.Bool   // replies take longer than a driver should block, see slowTime
-	left       atomic.Int64  // when a driver last left the waiting to the keeper
 	single     atomic.Bool   // GOMAXPROCS is 1, as of the last tick
 	submitter  atomic.Bool   // a caller is about to submit while the driver sleeps
 	nDirty     atomic.Int32
@@ -59,6 +61,7 @@ type Engine struct {
 
 	herd   transport.Herd
 	keeper keeper
+	poller pollWait // where a driver waits on a slow ring
 
 	drained   chan struct{} // closed when closed and the last connection is gone
 	closeOnce sync.Once
@@ -84,6 +87,7 @@ func New() (*Engine, error) {
 	}
 	// Sparse tables and the flag came with the same release, 5.19.
 	e.pollFirst = e.arena.table
+	e.single.Store(runtime.GOMAXPROCS(0) == 1)
 	if err == nil {
 		err = e.startKeeper()
 	}
@@ -94,28 +98,6 @@ func New() (*Engine, error) {
 		return nil, fmt.Errorf("ring: %w", err)
 	}
 	return e, nil
-}
-
-// startKeeper registers the eventfd and starts the goroutine that waits for it.
-func (e *Engine) startKeeper() error {
-	fd, err := unix.Eventfd(0, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC)
-	if err != nil {
-		return setupError("eventfd", err)
-	}
-	f := os.NewFile(uintptr(fd), "memring eventfd")
-	if err = registerEventfd(e.ringFD, fd); err != nil {
-		_ = f.Close()
-		return setupError("io_uring_register", err)
-	}
-	rc, err := f.SyscallConn()
-	if err != nil {
-		_ = f.Close()
-		return err
-	}
-	e.single.Store(runtime.GOMAXPROCS(0) == 1)
-	e.keeper.init(f, rc)
-	go e.keep()
-	return nil
 }
 
 // Degraded says why receive buffers are not registered, if they are not.
@@ -153,6 +135,7 @@ func (e *Engine) Close() error {
 		}
 		<-e.drained
 		e.keeper.stop()
+		e.poller.close()
 		// Nobody has anything left to wait for, so the role comes free, and
 		// taking it for good keeps everybody out of the completion queue. A
 		// caller that still submits holds submitter.

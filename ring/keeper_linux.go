@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/memring/memring/client/transport"
@@ -19,11 +18,11 @@ type tick int32
 
 const (
 	noTick tick = iota
-	// idleTick: the last caller has left, and if no other comes the ring's
-	// affairs are put in order: receives armed, so that a close is noticed.
+	// idleTick: nobody may be driving. If nobody has done anything since the
+	// last tick, the ring's affairs are put in order and the keeper watches it.
 	idleTick
-	// waitTick: a driver is in the kernel. If it is still there at the next tick
-	// it is roused, to see whether it should wait on.
+	// waitTick: a driver waits. If it still does at the next tick it is roused,
+	// to see whether it should wait on.
 	waitTick
 	// soonTick: the same, and its context can be cancelled.
 	soonTick
@@ -39,28 +38,36 @@ var tickTime = [...]time.Duration{
 
 const never = math.MaxInt64
 
-// keeper is what its goroutine sleeps on: the eventfd, in Go's poller, with the
-// alarm as its read deadline. Nothing is ever read from the eventfd: the poller
-// is edge-triggered and each completion makes a new edge.
+// keeper is the state of the goroutine that looks after a ring. While callers
+// come and go it only ticks. When they have stopped coming it watches: it sleeps
+// until something completes (a late reply, or a server that closes), with the
+// alarm as the deadline of that sleep.
 type keeper struct {
-	f    *os.File
-	rc   syscall.RawConn
-	gone chan struct{} // closed when the goroutine has ended
+	watching atomic.Bool // changed by the keeper itself, under mu
+	watch    pollWait
+	timer    *time.Timer // the alarm while it does not watch
+	stopped  chan struct{}
+	gone     chan struct{} // closed when the goroutine has ended
 
 	mu     sync.Mutex
 	at     atomic.Int64 // when the alarm rings, on transport.Now's clock; written under mu
 	tick   atomic.Int32 // the tick that the alarm is set for
-	looked atomic.Int64 // a recent time, if there is one: a tick's, or when it was set
+	looked atomic.Int64 // a recent time, if there is a tick: the last one's, or when it was set
 }
 
-func (k *keeper) init(f *os.File, rc syscall.RawConn) {
-	k.f, k.rc, k.gone = f, rc, make(chan struct{})
+func (k *keeper) init(watch pollWait) {
+	k.watch = watch
+	k.timer = time.NewTimer(math.MaxInt64)
+	k.stopped, k.gone = make(chan struct{}), make(chan struct{})
 	k.at.Store(never)
+	k.watching.Store(true)
 }
 
 func (k *keeper) stop() {
-	_ = k.f.Close()
+	close(k.stopped)
+	k.watch.close()
 	<-k.gone
+	k.timer.Stop()
 }
 
 // alarm makes the keeper look after the sleepers at the given time at the
@@ -73,7 +80,30 @@ func (k *keeper) alarm(at int64) {
 	defer k.mu.Unlock()
 	if k.at.Load() > at {
 		k.at.Store(at)
-		_ = k.f.SetReadDeadline(time.Now().Add(time.Duration(at - transport.Now())))
+		k.set()
+	}
+}
+
+// set puts the alarm where the keeper sleeps. mu is held.
+func (k *keeper) set() {
+	d := time.Duration(math.MaxInt64)
+	if at := k.at.Load(); at != never {
+		d = time.Duration(max(at-transport.Now(), 0))
+	}
+	if k.watching.Load() {
+		k.watch.limit(d)
+	} else {
+		k.timer.Reset(d)
+	}
+}
+
+// turnTo makes the keeper watch, or only tick. Called by the keeper alone.
+func (k *keeper) turnTo(watching bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.watching.Load() != watching {
+		k.watching.Store(watching)
+		k.set()
 	}
 }
 
@@ -93,9 +123,9 @@ func (k *keeper) ensureTick(t tick) {
 	}
 }
 
-// timeout tells how long a driver with that deadline may wait in the kernel, or
-// 0, without bound, if the ticks will see to it in time. It reads no clock in the
-// common case: while a tick is set, looked is a good enough one.
+// timeout tells how long a driver with that deadline may wait, or 0, without
+// bound, if the ticks will see to it in time. It reads no clock in the common
+// case: while a tick is set, looked is a good enough one.
 func (k *keeper) timeout(deadline int64) time.Duration {
 	if deadline == 0 || deadline-k.looked.Load() > int64(4*tickTime[waitTick]) {
 		return 0
@@ -103,58 +133,68 @@ func (k *keeper) timeout(deadline int64) time.Duration {
 	return time.Duration(max(deadline-transport.Now(), 1))
 }
 
-// silence takes the alarm off after it has rung.
-func (k *keeper) silence() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.at.Store(never)
-	k.tick.Store(int32(noTick))
-	_ = k.f.SetReadDeadline(time.Time{})
+// sleep returns when the alarm has rung, or else something has completed, or
+// with an error when the keeper is to end.
+func (k *keeper) sleep() (rang bool, err error) {
+	if !k.watching.Load() {
+		select {
+		case <-k.timer.C:
+			rang = true
+		case <-k.stopped:
+			return false, os.ErrClosed
+		}
+	} else if err = k.watch.wait(); errors.Is(err, os.ErrDeadlineExceeded) {
+		rang, err = true, nil
+	}
+	if rang {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		k.at.Store(never)
+		k.tick.Store(int32(noTick))
+		k.set()
+		k.looked.Store(transport.Now())
+	}
+	return rang, err
 }
 
-// keep is the keeper's goroutine. It drives when completions arrive and nobody
-// else does, ends the sleep of waiters whose deadline has passed, and looks
-// after the driver.
+// keep is the keeper's goroutine.
 func (e *Engine) keep() {
 	k := &e.keeper
 	defer close(k.gone)
-	event := func(uintptr) bool { return e.q.ready() && !e.driving.Load() }
 	var turns, enters uint64 // as of the last tick
 	for {
-		err := k.rc.Read(event)
-		idle := false
-		switch {
-		case errors.Is(err, os.ErrDeadlineExceeded):
-			k.silence()
-			k.looked.Store(transport.Now())
+		rang, err := k.sleep()
+		if err != nil {
+			return
+		}
+		if rang {
 			e.single.Store(runtime.GOMAXPROCS(0) == 1)
 			next, _ := e.herd.Expire(k.looked.Load())
 			k.alarm(next)
-			idle = e.look(&turns, &enters)
-		case err != nil:
-			return // closed
+			if !e.look(&turns, &enters) {
+				continue
+			}
 		}
-		if err != nil && !idle || !e.driving.CompareAndSwap(false, true) {
+		if !e.driving.CompareAndSwap(false, true) {
+			// Callers have come, and see to completions themselves.
+			k.turnTo(false)
+			k.ensureTick(idleTick)
 			continue
 		}
 		e.q.armEvent(false)
-		if e.slow.Load() && transport.Now()-e.left.Load() < int64(fastTime) {
-			e.slow.Store(false)
-		}
 		e.reap()
-		if idle {
-			for _, c := range e.resting { // those that were in use
-				c.dropBuffers()
-			}
-			e.turn(false, 0)
+		for _, c := range e.resting { // those that were in use
+			c.dropBuffers()
 		}
+		e.turn(waitNot, 0)
+		k.turnTo(true)
 		e.leave()
 		enters = e.enters.Load()
 	}
 }
 
 // look is what the keeper does at every tick. It reports whether the ring is
-// idle, and sets the alarm for another tick if there is something to look after.
+// idle, and sets the alarm for another tick if not.
 func (e *Engine) look(turns, enters *uint64) (idle bool) {
 	t, n := e.turns.Load(), e.enters.Load()
 	waits := e.inKernel.Load()
@@ -167,7 +207,7 @@ func (e *Engine) look(turns, enters *uint64) (idle bool) {
 	switch {
 	case waits:
 		e.keeper.ensureTick(e.waitTick())
-	case !idle && e.work():
+	case !idle:
 		e.keeper.ensureTick(idleTick)
 	}
 	return idle

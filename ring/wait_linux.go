@@ -10,7 +10,7 @@ import (
 // signalled.
 func (e *Engine) Wait(w *transport.Waiter, _ []transport.Conn, deadline time.Time, done <-chan struct{}) error {
 	dl := transport.Nanos(deadline)
-	lead := false
+	lead := false // we have the driver's role
 	for {
 		if w.Take() {
 			if lead {
@@ -19,24 +19,21 @@ func (e *Engine) Wait(w *transport.Waiter, _ []transport.Conn, deadline time.Tim
 			return nil
 		}
 		if lead || e.driving.CompareAndSwap(false, true) {
-			if over, err := e.drive(w, dl, done); over {
-				return err
-			}
-		} else {
-			e.submitAside()
+			err := e.drive(w, dl, done)
+			e.leave()
+			return err
 		}
 		if e.dead.Load() {
 			return transport.ErrClosed
 		}
+		e.submitAside()
 		if !w.Park(dl) {
-			lead = false
 			continue
 		}
 		e.herd.Add(w)
 		e.keeper.alarm(dl)
-		if !e.driving.Load() && (!e.parking() || e.work()) && w.Unpark() {
-			lead = false // the driver has just left: take the role
-			continue
+		if !e.driving.Load() && w.Unpark() {
+			continue // the driver has just left: take the role
 		}
 		o := w.Sleep(done)
 		lead = o.Lead
@@ -57,12 +54,8 @@ func (e *Engine) Wait(w *transport.Waiter, _ []transport.Conn, deadline time.Tim
 	}
 }
 
-// drive does the driver's work until w is signalled or the caller gives up
-// (over is true), or until the wait has become so long that a thread should not
-// be blocked for it (over is false). The role has been left in either case.
-//
-// The second makes the ring slow, see slowTime.
-func (e *Engine) drive(w *transport.Waiter, dl int64, done <-chan struct{}) (over bool, err error) {
+// drive does the driver's work until w is signalled or the caller gives up.
+func (e *Engine) drive(w *transport.Waiter, dl int64, done <-chan struct{}) error {
 	e.q.armEvent(false)
 	if c := done != nil; c != e.cancelable.Load() {
 		e.cancelable.Store(c)
@@ -70,51 +63,24 @@ func (e *Engine) drive(w *transport.Waiter, dl int64, done <-chan struct{}) (ove
 	if e.q.ready() { // a server may have closed in the meantime
 		e.reap()
 	}
-	for {
-		if w.Take() {
-			e.leave()
-			return true, nil
-		}
+	for !w.Take() {
 		if e.crowd.Load() == 0 && e.herd.Asleep() {
 			e.crowded()
 		}
 		e.gather()
-		parking := e.parking()
-		n := e.turn(!parking, dl)
+		got := e.turn(e.waitKind(), dl)
 		if w.Take() {
-			e.leave()
-			return true, nil
+			return nil
 		}
-		if err = gaveUp(dl, done); err != nil {
-			e.leave()
-			return true, err
+		if got == 0 && e.roused.Load() && e.roused.Swap(false) {
+			e.slow.Store(true)
 		}
-		roused := e.roused.Load() && e.roused.Swap(false)
-		if n == 0 && (roused || parking) {
-			if roused {
-				e.slow.Store(true)
-			}
-			e.leave()
-			return false, nil
+		if err := gaveUp(dl, done); err != nil {
+			return err
 		}
 	}
+	return nil
 }
-
-// A driver that waits in the kernel keeps a thread and Go's P with it, which is
-// cheap for as long as a goroutine switch would take, and a nuisance to others
-// for longer: with a caller blocked for 150 µs at a time, an unrelated goroutine
-// that slept was woken 0.5 ms late instead of 0.1 ms. So a wait longer than
-// slowTime makes the ring slow, and callers then leave the waiting to the
-// keeper. A completion that comes within fastTime of that makes it fast again.
-const (
-	slowTime = 100 * time.Microsecond
-	fastTime = 60 * time.Microsecond
-)
-
-// parking reports whether callers leave the waiting to the keeper: replies are
-// slow, or Go has one P only, and a caller that blocked in the kernel would keep
-// it from every other goroutine until sysmon takes it away, up to 10 ms later.
-func (e *Engine) parking() bool { return e.slow.Load() || e.single.Load() }
 
 // gaveUp tells whether a driver must stop waiting.
 func gaveUp(dl int64, done <-chan struct{}) error {
@@ -131,38 +97,24 @@ func gaveUp(dl int64, done <-chan struct{}) error {
 	return nil
 }
 
-// leave gives the driver's role up: to a sleeping waiter, or else to the keeper
-// by arming the eventfd. See Engine for why the order of the steps matters.
-//
-// Work that is left over (see work) is nobody's business while nobody sleeps:
-// the next caller submits it together with its own request, which saves a
-// system call. But sleepers depend on it. A waiter that goes to sleep looks
-// whether somebody drives, and if not, for work; and a driver that has left
-// looks for sleepers once more: so one of the two sees the other.
+// leave gives the driver's role up, see Engine. Receives that are not armed
+// again yet, and sends that nobody waits for, are left to the next caller, who
+// submits them together with its own request, or to a tick.
 func (e *Engine) leave() {
 	for {
-		parking := e.parking()
-		if !parking && e.herd.Promote() {
+		if e.herd.Promote() {
 			e.handovers.Add(1)
 			return
 		}
-		if rest := len(e.resting) > 0; rest != e.unarmed.Load() {
-			e.unarmed.Store(rest)
+		watched := e.keeper.watching.Load()
+		if watched {
+			if len(e.resting) > 0 || e.nDirty.Load() > 0 {
+				e.keeper.ensureTick(idleTick)
+			}
+			e.q.armEvent(true)
 		}
-		if parking && e.work() && e.herd.Asleep() {
-			e.gather()
-			e.turn(false, 0)
-			continue
-		}
-		if e.work() {
-			e.keeper.ensureTick(idleTick)
-		}
-		if parking {
-			e.left.Store(transport.Now())
-		}
-		e.q.armEvent(true)
 		e.driving.Store(false)
-		if !e.q.ready() && (parking && !e.work() || !e.herd.Asleep()) {
+		if !e.herd.Asleep() && !(watched && e.q.ready()) {
 			return
 		}
 		if !e.driving.CompareAndSwap(false, true) {
@@ -172,6 +124,3 @@ func (e *Engine) leave() {
 		e.reap()
 	}
 }
-
-// work reports whether a driver that has left has left something to submit.
-func (e *Engine) work() bool { return e.unarmed.Load() || e.nDirty.Load() > 0 }
