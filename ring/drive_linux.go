@@ -40,6 +40,8 @@ func (e *Engine) gather() {
 	if n := e.crowd.Load(); n > 0 {
 		e.crowd.Store(n - 1)
 		runtime.Gosched()
+	} else if pace(e.pace.Load()) == steady {
+		runtime.Gosched() // see steadyTime
 	}
 }
 
@@ -209,22 +211,37 @@ func (e *Engine) park(timeout time.Duration) {
 	e.q.armEvent(false)
 }
 
-// A driver that waits in the kernel keeps a thread and Go's P with it. That is
-// cheapest for short waits, but a nuisance to others for long ones: with a
-// caller blocked for 150 µs at a time, an unrelated goroutine that slept was
-// woken 0.5 ms late instead of 0.1 ms. So a wait longer than slowTime makes the
-// ring slow, and its drivers wait in Go's poller, until a wait was shorter than
-// fastTime. Kernel waits are measured now and then only.
+// pace is how long the driver's waits are. It is measured now and then only.
+type pace int32
+
 const (
-	slowTime    = 100 * time.Microsecond
-	fastTime    = 60 * time.Microsecond
+	quick  pace = iota // a goroutine switch would take about as long
+	steady             // like a network's
+	slow               // somebody has trouble
+)
+
+// A driver that waits in the kernel keeps a thread and Go's P with it: the
+// cheapest way, and the fastest. On a slow ring it waits in Go's poller instead.
+// In between it blocks, but yields before: Go's scheduler looks at timers
+// when it schedules, and with all callers blocked nobody does. Without the yield
+// a goroutine that slept while a lone caller waited for 150 µs at a time was
+// woken 0.5 ms late instead of 0.1 ms.
+const (
+	steadyTime  = 100 * time.Microsecond
+	slowTime    = time.Millisecond
 	sampleWaits = 16
 )
 
-// judge decides by the length of a wait how the next ones are waited.
+// judge sets the pace by the length of a wait.
 func (e *Engine) judge(d time.Duration) {
-	if slow := e.slow.Load(); !slow && d > slowTime || slow && d < fastTime {
-		e.slow.Store(!slow)
+	p := quick
+	if d > slowTime {
+		p = slow
+	} else if d > steadyTime {
+		p = steady
+	}
+	if p != pace(e.pace.Load()) {
+		e.pace.Store(int32(p))
 	}
 }
 
@@ -232,7 +249,7 @@ func (e *Engine) judge(d time.Duration) {
 // kernel: it would keep the P from every other goroutine until sysmon takes it
 // away, up to 10 ms later.
 func (e *Engine) waitKind() waitKind {
-	if e.slow.Load() || e.single.Load() {
+	if e.single.Load() || pace(e.pace.Load()) == slow {
 		return waitPoller
 	}
 	return waitKernel
@@ -242,28 +259,28 @@ func (e *Engine) waitKind() waitKind {
 // driver sleeps in the kernel and so cannot. It yields once before, so that
 // callers behind it can add theirs; of those only one submits. A driver that is
 // awake needs no help: it looks for sends after whatever it does now.
+//
+// One that comes while another is in its system call relies on it, which
+// therefore looks for more when it is done.
 func (e *Engine) submitAside() {
-	if e.nDirty.Load() == 0 || !e.inKernel.Load() || !e.submitter.CompareAndSwap(false, true) {
-		return
-	}
-	defer e.submitter.Store(false)
-	e.crowded()
-	runtime.Gosched()
-	e.mu.Lock()
-	if !e.inKernel.Load() {
+	for e.nDirty.Load() > 0 && e.inKernel.Load() && e.submitter.CompareAndSwap(false, true) {
+		e.crowded()
+		runtime.Gosched()
+		e.mu.Lock()
+		n := uint32(0)
+		if e.inKernel.Load() {
+			e.fillSends()
+			n = e.claim()
+		}
 		e.mu.Unlock()
-		return
+		if n > 0 {
+			e.enters.Add(1)
+			done, err := e.k.submit(n)
+			e.unclaim(n - done)
+			_ = err // a driver's next enter meets it too, and ends the connections
+		}
+		e.submitter.Store(false)
 	}
-	e.fillSends()
-	n := e.claim()
-	e.mu.Unlock()
-	if n == 0 {
-		return
-	}
-	e.enters.Add(1)
-	done, err := e.k.submit(n)
-	e.unclaim(n - done)
-	_ = err // a driver's next enter meets it too, and ends the connections
 }
 
 // nudge makes a completion appear, which wakes the driver out of the kernel, or

@@ -53,7 +53,7 @@ type Engine struct {
 	turns      atomic.Uint64 // how often a driver has begun to wait in the kernel
 	cancelable atomic.Bool   // the driver's wait ends with a context
 	roused     atomic.Bool   // the keeper has woken the driver because it waits for long
-	slow       atomic.Bool   // replies take longer than a driver should block, see slowTime
+	pace       atomic.Int32  // a pace: how long waits are
 	single     atomic.Bool   // GOMAXPROCS is 1, as of the last tick
 	submitter  atomic.Bool   // a caller is about to submit while the driver sleeps
 	nDirty     atomic.Int32

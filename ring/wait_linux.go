@@ -73,7 +73,7 @@ func (e *Engine) drive(w *transport.Waiter, dl int64, done <-chan struct{}) erro
 			return nil
 		}
 		if got == 0 && e.roused.Load() && e.roused.Swap(false) {
-			e.slow.Store(true)
+			e.pace.Store(int32(slow))
 		}
 		if err := gaveUp(dl, done); err != nil {
 			return err
