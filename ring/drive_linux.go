@@ -367,7 +367,7 @@ func (e *Engine) fail(c *conn, err error) {
 func (e *Engine) bury(c *conn) {
 	lost := e.lost.Load()
 	c.mu.Lock()
-	if c.ended || (c.armed || c.sending) && lost == nil {
+	if c.ended || (c.armed || c.sending || c.ahead > 0) && lost == nil {
 		c.mu.Unlock()
 		return
 	}

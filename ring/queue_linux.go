@@ -106,6 +106,29 @@ func (q *queue) pop() (userData uint64, res int32, ok bool) {
 	return userData, res, true
 }
 
+// find looks for a completion without taking it: the one with that user data
+// that comes behind skip others of the same. It may be called beside the driver,
+// and then finds what the driver has not taken yet, or nothing.
+func (q *queue) find(userData uint64, skip int) (res int32, ok bool) {
+	head := atomic.LoadUint32(q.cqHead)
+	for i := head; i != atomic.LoadUint32(q.cqTail); i++ {
+		c := &q.cqes[i&q.cqMask]
+		if c.UserData() != userData {
+			continue
+		}
+		if skip--; skip < 0 {
+			res, ok = c.Result(), true
+			break
+		}
+	}
+	// An entry is the kernel's again once the driver has moved past it. If it has
+	// moved at all, what was read here may be anything.
+	if atomic.LoadUint32(q.cqHead) != head {
+		return 0, false
+	}
+	return res, ok
+}
+
 // armEvent lets completions ring the eventfd, or not. The flag is ours to
 // write at any time, see IORING_CQ_EVENTFD_DISABLED in io_uring_register(2).
 func (q *queue) armEvent(on bool) {
