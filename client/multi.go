@@ -157,7 +157,7 @@ func (m *multi) start(ctx context.Context, p *part) {
 		p.err = err
 		m.connected = append(m.connected, p)
 		m.mu.Unlock()
-		m.own.Signal()
+		m.eng.Wake(&m.own)
 	})
 	if !ok {
 		p.err = ErrClosed

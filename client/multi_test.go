@@ -204,3 +204,35 @@ func TestGetMultiStalledServer(t *testing.T) {
 		require.Zero(t, n.Desyncs)
 	})
 }
+
+// byPrefix sends keys that begin with "a" to the first server, others to the
+// second.
+type byPrefix struct{}
+
+func (byPrefix) Pick(key string) int {
+	if key[0] == 'a' {
+		return 0
+	}
+	return 1
+}
+
+// A server that must be connected to first is asked as soon as that is done,
+// also while the call waits for another that stalls.
+func TestGetMultiColdBesideStalled(t *testing.T) {
+	onEngines(t, func(t *testing.T, kind client.EngineKind) {
+		stalls := memcachedtest.NewServer(t, memcachedtest.ServerOptions{
+			Script: memcachedtest.OnCommand("gets", memcachedtest.Answer().Stall(nil)),
+		})
+		cold := memcachedtest.NewServer(t, memcachedtest.ServerOptions{})
+		cfg := &client.Config{Engine: kind, OpTimeout: -1, Selector: func([]string) client.Selector { return byPrefix{} }}
+		c := dial(t, cfg, stalls.Addr(), cold.Addr())
+		require.NoError(t, c.Set(patient(t), client.Item{Key: "a"}))
+		other := dial(t, nil, cold.Addr())
+		require.NoError(t, other.Set(patient(t), client.Item{Key: "b", Value: []byte("from the cold")}))
+		for it, err := range c.GetMulti(patient(t), []string{"a", "b"}) {
+			require.NoError(t, err)
+			require.Equal(t, "from the cold", string(it.Value))
+			break
+		}
+	})
+}

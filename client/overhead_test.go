@@ -38,6 +38,7 @@ func (e *echoEngine) Send(head, _, _ []byte) (int, error) {
 	return len(head), nil
 }
 
+func (e *echoEngine) Wake(*transport.Waiter)       {}
 func (e *echoEngine) Retract(int, int) bool        { return false }
 func (e *echoEngine) Close() error                 { return nil }
 func (e *echoEngine) Counters() transport.Counters { return transport.Counters{} }

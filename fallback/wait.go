@@ -97,6 +97,24 @@ func (e *Engine) waitMany(h hold, on []transport.Conn) error {
 	return err
 }
 
+// Wake implements [transport.Engine]. A caller takes the baton of a connection in
+// the same critical section in which it has looked for its signal: so one that
+// has not seen it is found here.
+func (e *Engine) Wake(w *transport.Waiter) {
+	if w.Signal() {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for c := range e.conns {
+		c.mu.Lock()
+		if c.hold.w == w {
+			c.interruptLocked()
+		}
+		c.mu.Unlock()
+	}
+}
+
 // sleep sleeps after Park, findable by the clock.
 func (e *Engine) sleep(h hold) transport.Outcome {
 	if h.at != 0 {

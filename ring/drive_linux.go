@@ -288,6 +288,9 @@ func (e *Engine) submitAside() {
 func (e *Engine) nudge() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.dead.Load() {
+		return // and the queue is unmapped
+	}
 	s := e.entry()
 	if s == nil {
 		return // the queue is full of things that will complete

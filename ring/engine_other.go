@@ -32,6 +32,9 @@ func (*Engine) Wait(*transport.Waiter, []transport.Conn, time.Time, <-chan struc
 	return errors.ErrUnsupported
 }
 
+// Wake does nothing.
+func (*Engine) Wake(*transport.Waiter) {}
+
 // Close does nothing.
 func (*Engine) Close() error { return nil }
 

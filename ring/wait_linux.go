@@ -54,6 +54,13 @@ func (e *Engine) Wait(w *transport.Waiter, _ []transport.Conn, deadline time.Tim
 	}
 }
 
+// Wake signals w, and wakes its caller if that is the driver.
+func (e *Engine) Wake(w *transport.Waiter) {
+	if !w.Signal() {
+		e.nudge()
+	}
+}
+
 // drive does the driver's work until w is signalled or the caller gives up.
 func (e *Engine) drive(w *transport.Waiter, dl int64, done <-chan struct{}) error {
 	e.q.armEvent(false)

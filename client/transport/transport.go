@@ -55,6 +55,10 @@ type Engine interface {
 	// both. on lists the connections, all of this engine, that may signal w.
 	Wait(w *Waiter, on []Conn, deadline time.Time, done <-chan struct{}) error
 
+	// Wake signals w from outside of a Handler, also while its caller drives,
+	// which [Waiter.Signal] alone would not bring to its notice.
+	Wake(w *Waiter)
+
 	// Close closes every connection and returns once each has made its last
 	// Handler call and the kernel holds no buffer of ours. Idempotent.
 	Close() error

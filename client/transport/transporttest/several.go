@@ -6,6 +6,7 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -13,6 +14,26 @@ import (
 )
 
 var severalCases = []testCase{
+	{
+		name:  "Wake",
+		means: "a caller that drives is not woken by a signal from outside: a multi-get does not notice that a server was connected to",
+		run: func(e *env) {
+			addr, accepted := e.puppets()
+			l := e.dial(addr)
+			<-accepted
+			w := newWaiter()
+			for range 50 {
+				go e.engine.Wake(w)
+				require.NoError(e, e.engine.Wait(w, l.on, far(), nil))
+				time.Sleep(time.Duration(rand.IntN(1000)) * time.Microsecond)
+				returned := make(chan error)
+				go func() { returned <- e.engine.Wait(w, l.on, far(), nil) }()
+				time.Sleep(time.Duration(rand.IntN(1000)) * time.Microsecond) // it drives by now, or not
+				e.engine.Wake(w)
+				require.NoError(e, <-returned)
+			}
+		},
+	},
 	{
 		name:  "WaitOnSeveral",
 		means: "of several connections that one caller waits on, only some are driven: a multi-get hangs",
