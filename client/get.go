@@ -56,7 +56,7 @@ func (cl *Client) GetAppend(ctx context.Context, dst []byte, key string) ([]byte
 	if err != nil {
 		return dst, Item{}, err
 	}
-	o.dst, o.grow = dst, true
+	o.dst = dst
 	if err := cl.do(ctx, srv, o); err != nil {
 		return dst, Item{}, err
 	}

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -46,11 +47,10 @@ type op struct {
 	err     error
 	item    Item
 	dst     []byte // where a value is appended; nil: a fresh slice
-	grow    bool   // append to dst even if it is nil
 	line    string
 	stats   map[string]string
 	hits    []Item // verbGets: items that have come whole and were not taken
-	want    int    // verbGets: the size of the value that is coming in dst
+	want    int    // bytes of the value that are still to come
 	keyNext int    // verbGets: keys from here on have not been answered yet
 }
 
@@ -75,7 +75,7 @@ func (o *op) begin(v verb, key string) {
 	o.item = Item{}
 	o.void.Store(false)
 	o.keyNext = 0
-	o.dst, o.grow = nil, false
+	o.dst = nil
 }
 
 // scrub drops what the op refers to, so that a pooled op keeps no caller's
@@ -84,7 +84,7 @@ func (o *op) scrub() {
 	o.request = request{}
 	o.expect = reader.Expect{}
 	o.c, o.on[0], o.w = nil, nil, nil
-	o.item, o.dst, o.grow, o.line, o.hits, o.stats, o.err = Item{}, nil, false, "", nil, nil, nil
+	o.item, o.dst, o.line, o.hits, o.stats, o.err = Item{}, nil, "", nil, nil, nil
 }
 
 // describe fills in what the reply must look like.
@@ -133,43 +133,51 @@ func (o *op) Value(it *reader.Item) {
 	if !o.claim() {
 		return
 	}
-	switch {
-	case !o.grow:
-		o.dst = make([]byte, 0, it.Size)
-	case cap(o.dst)-len(o.dst) < it.Size:
-		grown := make([]byte, len(o.dst), len(o.dst)+it.Size)
-		copy(grown, o.dst)
-		o.dst = grown
-	}
+	o.want = it.Size
 	o.item.Flags, o.item.CAS = it.Flags, it.CAS
 	if o.verb == verbGets {
-		o.want = it.Size
 		// The parser has checked that the key is there. The caller's own string
 		// is as good as the server's and costs nothing.
 		for o.keys[o.keyNext] != string(it.Key) {
 			o.keyNext++
 		}
 		o.item.Key = o.keys[o.keyNext]
-		o.hit()
+	}
+	if o.want == 0 {
+		o.take(nil)
 	}
 }
 
 // Chunk copies a part of a value out of the receive buffer: the only copy.
 func (o *op) Chunk(p []byte) {
-	if !o.claim() {
-		return
+	if o.claim() {
+		o.take(p)
+	}
+}
+
+// take appends a part of the value to dst, which it makes exactly as large as
+// needed for all that is still to come. A fresh slice for a value that comes in
+// one part is made by append, which does not zero what it is about to fill.
+func (o *op) take(p []byte) {
+	if need := len(o.dst) + o.want; cap(o.dst) < need || o.dst == nil {
+		if len(o.dst) == 0 && o.want == len(p) && len(p) > 0 {
+			o.dst = slices.Clip(append([]byte(nil), p...))
+			p, o.want = nil, 0
+		} else {
+			grown := make([]byte, len(o.dst), need)
+			copy(grown, o.dst)
+			o.dst = grown
+		}
 	}
 	o.dst = append(o.dst, p...)
-	if o.verb == verbGets {
+	o.want -= len(p)
+	if o.verb == verbGets && o.want == 0 {
 		o.hit()
 	}
 }
 
-// hit moves the value that is coming to the hits, if it is there whole.
+// hit moves a value that is there whole to the hits.
 func (o *op) hit() {
-	if len(o.dst) < o.want {
-		return
-	}
 	o.item.Value = o.dst
 	o.hits = append(o.hits, o.item)
 	o.item, o.dst = Item{}, nil
