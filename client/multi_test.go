@@ -77,8 +77,8 @@ func TestGetMulti(t *testing.T) {
 
 func TestGetMultiOddInput(t *testing.T) {
 	onServers(t, 1, func(t *testing.T, c *client.Client, _ []*memcachedtest.Process) {
-		for range c.GetMulti(patient(t), nil) {
-			t.Fatal("nothing was asked for")
+		for it, err := range c.GetMulti(patient(t), nil) {
+			t.Fatalf("nothing was asked for: %v %v", it, err)
 		}
 		require.NoError(t, c.Set(patient(t), client.Item{Key: "k", Value: []byte("v")}))
 		n := 0

@@ -173,7 +173,7 @@ var longAgo = time.Unix(1, 0)
 // readError gives the error of a read the meaning that the seam documents.
 func readError(err error) error {
 	switch {
-	case err == io.EOF:
+	case errors.Is(err, io.EOF):
 		return transport.ErrEOF
 	case errors.Is(err, io.ErrUnexpectedEOF): // TLS without close_notify
 		return fmt.Errorf("%w: %w", transport.ErrEOF, err)

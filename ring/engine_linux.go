@@ -49,7 +49,6 @@ type Engine struct {
 
 	driving    atomic.Bool
 	resting    []*conn       // driver's: receives to arm with the next enter
-	unarmed    atomic.Bool   // the last driver has left receives to arm
 	turns      atomic.Uint64 // how often a driver has begun to wait in the kernel
 	cancelable atomic.Bool   // the driver's wait ends with a context
 	roused     atomic.Bool   // the keeper has woken the driver because it waits for long

@@ -1,6 +1,7 @@
 package transporttest
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -54,14 +55,14 @@ func oneOfChaos(l *link, rng *rand.Rand, w *transport.Waiter, line string) bool 
 		}
 	}
 	got, err := l.wait(c, deadline, done)
-	switch err {
-	case nil:
+	switch {
+	case err == nil:
 		if got != line {
 			l.env.Errorf("reply %q to %q", got, line)
 			return false
 		}
 		return true
-	case transport.ErrTimeout, transport.ErrCanceled:
+	case errors.Is(err, transport.ErrTimeout), errors.Is(err, transport.ErrCanceled):
 		return true
 	}
 	l.env.Errorf("wait: %v", err)

@@ -2,6 +2,7 @@ package transporttest
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -43,7 +44,7 @@ var closeCases = []testCase{
 				c, err := l.send(newWaiter(), "?")
 				require.NoError(e, err)
 				wg.Go(func() {
-					if _, err := l.wait(c, far(), nil); err != transport.ErrClosed {
+					if _, err := l.wait(c, far(), nil); !errors.Is(err, transport.ErrClosed) {
 						e.Errorf("wait: %v", err)
 					}
 				})
@@ -154,7 +155,7 @@ var closeCases = []testCase{
 					c, err := l.send(newWaiter(), "?")
 					require.NoError(e, err)
 					wg.Go(func() {
-						if _, err := l.wait(c, far(), nil); err != transport.ErrClosed {
+						if _, err := l.wait(c, far(), nil); !errors.Is(err, transport.ErrClosed) {
 							e.Errorf("wait: %v", err)
 						}
 					})

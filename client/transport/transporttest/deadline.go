@@ -1,6 +1,7 @@
 package transporttest
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -117,7 +118,7 @@ var deadlineCases = []testCase{
 						deadline = far()
 						want = transport.ErrCanceled
 					}
-					if _, err := l.wait(c, deadline, done); err != want {
+					if _, err := l.wait(c, deadline, done); !errors.Is(err, want) {
 						e.Errorf("caller %d: %v, want %v", i, err, want)
 					}
 				})
@@ -196,7 +197,7 @@ func giveUpFirst(e *env, wait waitFunc, want error) {
 		var wg sync.WaitGroup
 		wg.Go(func() {
 			defer close(first)
-			if err := wait(l, c1); err != want {
+			if err := wait(l, c1); !errors.Is(err, want) {
 				e.Errorf("got %v, want %v", err, want)
 			}
 		})

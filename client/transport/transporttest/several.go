@@ -1,6 +1,7 @@
 package transporttest
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -174,7 +175,7 @@ var severalCases = []testCase{
 			done := make(chan struct{})
 			var wg sync.WaitGroup
 			wg.Go(func() {
-				if _, err := stalled.wait(c, far(), done); err != transport.ErrCanceled {
+				if _, err := stalled.wait(c, far(), done); !errors.Is(err, transport.ErrCanceled) {
 					e.Errorf("wait: %v", err)
 				}
 			})
