@@ -32,7 +32,7 @@ type Client struct {
 	closed atomic.Bool
 	wg     sync.WaitGroup
 
-	dials, losses, desyncs, timeouts atomic.Uint64
+	timeouts atomic.Uint64
 }
 
 // engine is what the client needs of its engines beyond the seam.
@@ -223,34 +223,6 @@ func (cl *Client) server(key string) (*server, error) {
 		return nil, fmt.Errorf("%w: Selector returned %d for %d servers", ErrConfig, i, len(cl.servers))
 	}
 	return cl.servers[i], nil
-}
-
-// Counters are totals since New, for a service to export.
-type Counters struct {
-	transport.Counters
-	Dials    uint64 // connections opened
-	Losses   uint64 // connections that ended, for whatever reason
-	Timeouts uint64 // calls that gave up by timeout or context
-	Desyncs  uint64 // replies that did not match; must stay 0
-}
-
-// Counters returns the client's totals.
-func (cl *Client) Counters() Counters {
-	if cl == nil {
-		return Counters{}
-	}
-	var n Counters
-	for _, e := range cl.engines {
-		c := e.Counters()
-		n.Enters += c.Enters
-		n.Handovers += c.Handovers
-		n.BytesIn += c.BytesIn
-		n.BytesOut += c.BytesOut
-		n.Conns += c.Conns
-	}
-	n.Dials, n.Losses = cl.dials.Load(), cl.losses.Load()
-	n.Timeouts, n.Desyncs = cl.timeouts.Load(), cl.desyncs.Load()
-	return n
 }
 
 // failure makes an error of an error line of the server.

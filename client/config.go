@@ -45,15 +45,23 @@ type Config struct {
 	// bound but the operating system's.
 	DialTimeout time.Duration
 
-	// StallLimit is for how long a connection that owes replies may bring none
-	// before it is closed, which is noticed when a call on it times out. Until
-	// then a timeout costs nothing but the call. If zero, 10 s; if negative, no
-	// bound.
+	// StallLimit is for how long a connection that owes replies to calls that
+	// have given up may bring nothing at all before it is closed. Until then a
+	// timeout costs nothing but the call. It should be longer than a server may
+	// pause in good health, or a short stall turns into a reconnect storm, and
+	// shorter than what TCP takes to give up on a dead one, which is minutes. If
+	// zero, 10 s; if negative, no bound.
 	StallLimit time.Duration
 
 	// MaxDebt is the number of abandoned requests that a connection may owe
-	// replies for before it is closed. If zero, 1,024; if negative, no bound.
+	// replies for before it is closed: from some number on, connecting anew is
+	// cheaper than to wait for them. If zero, 1,024; if negative, no bound.
 	MaxDebt int
+
+	// LateWrite, if not nil, learns how a write ended whose call had given up with
+	// its outcome unknown. It is called in a goroutine of its own, which Close
+	// waits for.
+	LateWrite func(LateWrite)
 
 	// DialContext connects to servers, for example through a proxy. Such
 	// connections run on the poll engine. If nil, the engine's own.

@@ -28,16 +28,11 @@ type conn struct {
 	opaque  uint32
 	err     error // set by Closed: no more pushes
 
-	load  atomic.Int32  // ops in the FIFO
-	debt  atomic.Int32  // abandoned ops in the FIFO
-	heard atomic.Uint32 // windows received, to tell a stall from slowness
-	down  atomic.Bool   // Closed was called, or is sure to be
+	load atomic.Int32 // ops in the FIFO
+	debt debt
+	down atomic.Bool // Closed was called, or is sure to be
 
-	cause atomic.Pointer[error] // why we closed it ourselves
-
-	stallMu    sync.Mutex
-	stallHeard uint32
-	stallSince int64
+	cause atomic.Pointer[ownCause] // why we closed it ourselves
 
 	// The driver's.
 	parser reader.Parser
@@ -149,7 +144,7 @@ func (c *conn) pop() *op {
 
 // Received parses what has come.
 func (c *conn) Received(window []byte) (int, error) {
-	c.heard.Add(1)
+	c.debt.heard.Add(1)
 	used, err := c.parser.Parse(window, c)
 	if s := c.parser.Slot(); s != nil {
 		s.(*op).release()
@@ -160,9 +155,6 @@ func (c *conn) Received(window []byte) (int, error) {
 	}
 	if err != nil {
 		c.down.Store(true)
-		if errors.Is(err, reader.ErrDesync) {
-			c.p.srv.cl.desyncs.Add(1)
-		}
 	}
 	return used, err
 }
@@ -171,11 +163,18 @@ func (c *conn) Received(window []byte) (int, error) {
 // seen are told so: they may be sent again elsewhere.
 func (c *conn) Closed(err error) {
 	c.down.Store(true)
-	c.p.lost(c, err)
-	if cause := c.cause.Load(); cause != nil {
-		err = *cause
+	why := closedByServer
+	own := c.cause.Load()
+	switch {
+	case own != nil:
+		why, err = own.why, own.err
+	case errors.Is(err, reader.ErrDesync):
+		why = closedDesync
+	case errors.Is(err, transport.ErrClosed):
+		why = closedClose
 	}
-	if errors.Is(err, transport.ErrClosed) && c.p.srv.cl.closed.Load() {
+	c.p.lost(c, why, err)
+	if why == closedClose && c.p.srv.cl.closed.Load() {
 		err = ErrClosed
 	} else {
 		err = fmt.Errorf("%w: %w", ErrConnLost, err)
@@ -190,6 +189,10 @@ func (c *conn) Closed(err error) {
 		kept[c.unsent[i].o] = true
 	}
 	c.unsent = nil
+	if t := c.debt.timer; t != nil {
+		t.Stop()
+		c.debt.timer = nil
+	}
 	c.mu.Unlock()
 
 	if s := c.parser.Slot(); s != nil {
@@ -216,43 +219,3 @@ type connError struct {
 
 func (e *connError) Error() string { return e.err.Error() }
 func (e *connError) Unwrap() error { return e.err }
-
-// owes notes an abandoned op. The connection is kept, and new requests prefer
-// others until it has paid; it is closed only if the debt has grown beyond its
-// bound, or nothing at all has come for the stall limit.
-func (c *conn) owes() {
-	debt := c.debt.Add(1)
-	cfg := &c.p.srv.cl.cfg
-	var cause error
-	switch {
-	case cfg.MaxDebt > 0 && int(debt) > cfg.MaxDebt:
-		cause = fmt.Errorf("more than %d abandoned requests unanswered (Config.MaxDebt)", cfg.MaxDebt)
-	case c.stalled(int64(cfg.StallLimit)):
-		cause = fmt.Errorf("nothing came for %v (Config.StallLimit)", cfg.StallLimit)
-	default:
-		return
-	}
-	c.cause.CompareAndSwap(nil, &cause)
-	c.down.Store(true)
-	_ = c.t.Close()
-}
-
-// paid notes that the late reply of an abandoned op has come.
-func (c *conn) paid() { c.debt.Add(-1) }
-
-// stalled reports whether nothing has come for the limit. It is asked only when
-// a call times out, so that the hot path needs no clock: the first time after
-// anything has come starts the measurement.
-func (c *conn) stalled(limit int64) bool {
-	if limit == 0 {
-		return false
-	}
-	c.stallMu.Lock()
-	defer c.stallMu.Unlock()
-	now := transport.Now()
-	if h := c.heard.Load(); h != c.stallHeard || c.stallSince == 0 {
-		c.stallHeard, c.stallSince = h, now
-		return false
-	}
-	return now-c.stallSince >= limit
-}

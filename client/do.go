@@ -152,13 +152,18 @@ func (cl *Client) giveUp(ctx context.Context, srv *server, o *op, err error) err
 
 // errorOf puts o back and returns the error that it ended with.
 func (o *op) errorOf(srv *server) error {
-	e := &OpError{Op: o.verb.String(), Server: srv.name, Err: o.err}
-	var lost *connError
-	if errors.As(o.err, &lost) {
-		e.Err, e.Outcome = lost.err, lost.outcome
-	}
+	err := opErrorOf(o.verb, srv, o.err)
 	o.put()
-	return e
+	return err
+}
+
+// opErrorOf is the error of an op that ended with err.
+func opErrorOf(v verb, srv *server, err error) error {
+	var lost *connError
+	if errors.As(err, &lost) {
+		return &OpError{Op: v.String(), Server: srv.name, Err: lost.err, Outcome: lost.outcome}
+	}
+	return &OpError{Op: v.String(), Server: srv.name, Err: err}
 }
 
 func (cl *Client) opError(v verb, srv *server, err error, outcome Outcome) error {
@@ -170,17 +175,23 @@ func (cl *Client) opError(v verb, srv *server, err error, outcome Outcome) error
 
 // finish turns the reply's status into the call's error and puts o back.
 func (o *op) finish(srv *server) error {
-	v, status := o.verb, o.status
+	err := statusError(o.verb, srv, o.status)
 	o.put()
+	return err
+}
+
+// statusError is the error that a reply's status stands for, nil if none.
+func statusError(v verb, srv *server, status reader.Status) error {
+	err := ErrServer
 	switch status {
 	case reader.OK:
 		return nil
 	case reader.Miss, reader.NotFound:
 		return srv.misses[v]
 	case reader.NotStored:
-		return &OpError{Op: v.String(), Server: srv.name, Err: ErrNotStored}
+		err = ErrNotStored
 	case reader.Exists:
-		return &OpError{Op: v.String(), Server: srv.name, Err: ErrConflict}
+		err = ErrConflict
 	}
-	return &OpError{Op: v.String(), Server: srv.name, Err: ErrServer}
+	return &OpError{Op: v.String(), Server: srv.name, Err: err}
 }

@@ -52,6 +52,7 @@ type op struct {
 	hits    []Item // verbGets: items that have come whole and were not taken
 	want    int    // bytes of the value that are still to come
 	keyNext int    // verbGets: keys from here on have not been answered yet
+	drained int    // bytes of values that came for nobody; the driver's
 }
 
 type opState uint8
@@ -74,7 +75,7 @@ func (o *op) begin(v verb, key string) {
 	o.status, o.err = 0, nil
 	o.item = Item{}
 	o.void.Store(false)
-	o.keyNext = 0
+	o.keyNext, o.drained = 0, 0
 	o.dst = nil
 }
 
@@ -152,6 +153,8 @@ func (o *op) Value(it *reader.Item) {
 func (o *op) Chunk(p []byte) {
 	if o.claim() {
 		o.take(p)
+	} else {
+		o.drained += len(p)
 	}
 }
 
@@ -197,31 +200,32 @@ func (o *op) Stat(name, value []byte) {
 
 // Done takes the end of the reply.
 func (o *op) Done(r *reader.Result) {
-	if o.claim() {
-		o.status = r.Status
-		switch {
-		case r.Status == reader.Failed:
-			o.err = failure(r.Line)
-		case o.expect.Kind == reader.Line:
-			o.line = string(r.Line)
-		}
+	o.claim() // a tombstone's result is of interest too, see Config.LateWrite
+	o.status = r.Status
+	switch {
+	case r.Status == reader.Failed:
+		o.err = failure(r.Line)
+	case o.expect.Kind == reader.Line:
+		o.line = string(r.Line)
 	}
-	o.conclude()
+	o.conclude(true)
 }
 
 // fail ends the op because its connection has.
 func (o *op) fail(err error) {
-	if o.claim() {
-		o.err = err
-	}
-	o.conclude()
+	o.claim()
+	o.err = err
+	o.conclude(false)
 }
 
 // conclude passes a claimed op on to the party that outlives the other.
-func (o *op) conclude() {
+func (o *op) conclude(answered bool) {
 	o.held = false
 	if o.state == opAbandoned {
-		o.c.paid()
+		if answered {
+			o.c.paid(o.drained)
+		}
+		o.reportLate(o.c)
 		o.mu.Unlock()
 		o.eng.recycle(o)
 		return

@@ -8,8 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/memring/memring/client/transport"
 )
 
 const (
@@ -31,6 +29,7 @@ type server struct {
 	network, addr string
 	pools         []*pool         // one for each engine
 	misses        [verbs]*OpError // prepared, because a miss is no rare event
+	counters      serverCounters
 }
 
 // pool is the connections of one engine to one server.
@@ -65,7 +64,7 @@ func (p *pool) pick() (best *conn, full bool) {
 		if c == nil || c.down.Load() {
 			continue
 		}
-		load, debt := c.load.Load(), c.debt.Load()
+		load, debt := c.load.Load(), c.debt.replies.Load()
 		if load < spillLoad && debt == 0 {
 			return c, false
 		}
@@ -174,10 +173,11 @@ func (p *pool) connect(d *dial) {
 		if !p.place(c) { // others came back to life meanwhile
 			_ = t.Close()
 		}
-		cl.dials.Add(1)
+		p.srv.counters.dials.Add(1)
 		p.lastErr = nil
 		return
 	}
+	p.srv.counters.failedDials.Add(1)
 	switch {
 	case cl.closed.Load():
 		d.err = ErrClosed
@@ -215,19 +215,19 @@ func (p *pool) penalize(err error) {
 
 // lost notes that a connection has ended. One that had brought replies is
 // replaced at once; one that brought none counts as a failed attempt.
-func (p *pool) lost(c *conn, err error) {
+func (p *pool) lost(c *conn, why closeCause, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i := range p.slots {
 		p.slots[i].CompareAndSwap(c, nil)
 	}
-	p.srv.cl.losses.Add(1)
-	if c.heard.Load() > 0 {
+	p.srv.counters.closed[why].Add(1)
+	if c.debt.heard.Load() > 0 {
 		p.failed = 0
 		p.retryAt = time.Time{}
 		return
 	}
-	if !errors.Is(err, transport.ErrClosed) {
+	if why != closedClose {
 		p.penalize(fmt.Errorf("%w: connection lost before any reply: %w", ErrUnavailable, err))
 	}
 }
