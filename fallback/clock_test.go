@@ -51,7 +51,7 @@ func TestIdleEngineRests(t *testing.T) {
 		assert.Equal(t, held, b, "an idle connection has no keeper")
 		assert.False(t, byCaller)
 		assert.Equal(t, unwatched, watch)
-		assert.EqualValues(t, never, c.eng.clock.next.Load(), "the clock of an idle engine still runs")
+		assert.EqualValues(t, int64(never), c.eng.clock.next.Load(), "the clock of an idle engine still runs")
 	})
 }
 

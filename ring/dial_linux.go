@@ -91,6 +91,6 @@ func (e *Engine) adopt(fd int, h transport.Handler) (*conn, error) {
 	n := e.claim()
 	e.enters.Add(1)
 	done, _ := e.k.submit(n)
-	e.unclaimed += n - done // if it failed, the next driver submits it
+	e.unclaimLocked(n - done)
 	return c, nil
 }

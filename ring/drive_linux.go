@@ -129,8 +129,17 @@ func (e *Engine) claim() (n uint32) {
 func (e *Engine) unclaim(n uint32) {
 	if n > 0 {
 		e.mu.Lock()
-		e.unclaimed += n
+		e.unclaimLocked(n)
 		e.mu.Unlock()
+	}
+}
+
+// unclaimLocked is unclaim with mu held. The next who enters submits the
+// entries; the tick is for when nobody does.
+func (e *Engine) unclaimLocked(n uint32) {
+	if n > 0 {
+		e.unclaimed += n
+		e.keeper.ensureTick(idleTick)
 	}
 }
 
@@ -300,17 +309,21 @@ func (e *Engine) nudge() {
 	n := e.claim()
 	e.enters.Add(1)
 	done, _ := e.k.submit(n)
-	e.unclaimed += n - done
+	e.unclaimLocked(n - done) // the tick comes here again if the driver sleeps on
 }
 
-// reap takes in every completion and returns how many receives were among them.
-// Driver only.
+// reap takes in every completion and returns how much news there was: receives
+// that completed and connections that ended. Driver only.
 func (e *Engine) reap() (n int) {
+	buried := e.buried
+	defer func() { n += e.buried - buried }()
 	for {
 		ud, res, ok := e.q.pop()
 		if !ok {
 			if e.q.overflowed() {
-				if _, err := e.k.wait(0, 0, 0); err == nil && e.q.ready() {
+				if _, err := e.k.wait(0, 0, 0); err != nil {
+					e.breakDown(err)
+				} else if e.q.ready() {
 					continue
 				}
 			}
@@ -375,6 +388,7 @@ func (e *Engine) bury(c *conn) {
 		return
 	}
 	c.ended = true
+	e.buried++
 	err := c.dead
 	_ = unix.Close(c.fd) // under mu, where die would shut it down
 	c.mu.Unlock()

@@ -48,6 +48,7 @@ type Engine struct {
 	lost       atomic.Pointer[error] // enter failed for good, see breakDown
 
 	driving    atomic.Bool
+	buried     int           // driver's: connections that have ended
 	resting    []*conn       // driver's: receives to arm with the next enter
 	turns      atomic.Uint64 // how often a driver has begun to wait in the kernel
 	cancelable atomic.Bool   // the driver's wait ends with a context
@@ -65,7 +66,8 @@ type Engine struct {
 	drained   chan struct{} // closed when closed and the last connection is gone
 	closeOnce sync.Once
 	ringFD    int
-	dead      atomic.Bool // Close has finished
+	ending    atomic.Bool // all connections are gone, and no others will come
+	dead      atomic.Bool // and Close has taken the driver's role
 
 	enters, handovers, bytesIn, bytesOut atomic.Uint64
 }
@@ -133,17 +135,22 @@ func (e *Engine) Close() error {
 			_ = c.Close()
 		}
 		<-e.drained
-		e.keeper.stop()
-		e.poller.close()
-		// Nobody has anything left to wait for, so the role comes free, and
-		// taking it for good keeps everybody out of the completion queue. A
-		// caller that still submits holds submitter.
-		for _, role := range []*atomic.Bool{&e.driving, &e.submitter} {
-			for !role.CompareAndSwap(false, true) {
-				time.Sleep(100 * time.Microsecond)
-			}
+		// What is left are callers that wait for nothing. The one that drives is
+		// told; with its role, which is never given back, nobody else takes from
+		// the completion queue, and with the submitter's nobody submits.
+		e.ending.Store(true)
+		for !e.driving.CompareAndSwap(false, true) {
+			e.nudge()
+			time.Sleep(100 * time.Microsecond)
 		}
 		e.dead.Store(true)
+		for e.herd.Promote() { // wakes each of those that sleep
+		}
+		for !e.submitter.CompareAndSwap(false, true) {
+			time.Sleep(100 * time.Microsecond)
+		}
+		e.keeper.stop()
+		e.poller.close()
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		_ = unix.Close(e.ringFD)

@@ -2,6 +2,7 @@ package ring_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -30,5 +31,30 @@ func TestCloseIsIdempotent(t *testing.T) {
 	e := newEngine(t)
 	for range 3 {
 		require.NoError(t, e.Close())
+	}
+}
+
+// Close ends the waits of callers that nobody will ever signal, whether they
+// drive or sleep.
+func TestCloseEndsIdleWaits(t *testing.T) {
+	for range 20 {
+		e := newEngine(t)
+		errs := make(chan error)
+		for i := range 5 {
+			go func() {
+				w := new(transport.Waiter)
+				w.Init()
+				var deadline time.Time
+				if i%2 == 0 {
+					deadline = time.Now().Add(time.Hour)
+				}
+				errs <- e.Wait(w, nil, deadline, nil)
+			}()
+		}
+		time.Sleep(time.Millisecond) // some wait by now
+		require.NoError(t, e.Close())
+		for range 5 {
+			require.ErrorIs(t, <-errs, transport.ErrClosed)
+		}
 	}
 }

@@ -13,18 +13,18 @@ func (e *Engine) Wait(w *transport.Waiter, _ []transport.Conn, deadline time.Tim
 	lead := false // we have the driver's role
 	for {
 		if w.Take() {
-			if lead {
+			if lead && !e.dead.Load() {
 				e.leave()
 			}
 			return nil
+		}
+		if e.dead.Load() {
+			return transport.ErrClosed
 		}
 		if lead || e.driving.CompareAndSwap(false, true) {
 			err := e.drive(w, dl, done)
 			e.leave()
 			return err
-		}
-		if e.dead.Load() {
-			return transport.ErrClosed
 		}
 		e.submitAside()
 		if !w.Park(dl) {
@@ -32,14 +32,14 @@ func (e *Engine) Wait(w *transport.Waiter, _ []transport.Conn, deadline time.Tim
 		}
 		e.herd.Add(w)
 		e.keeper.alarm(dl)
-		if !e.driving.Load() && w.Unpark() {
+		if (!e.driving.Load() || e.dead.Load()) && w.Unpark() {
 			continue // the driver has just left: take the role
 		}
 		o := w.Sleep(done)
 		lead = o.Lead
 		if o.Expired || o.Canceled {
 			signalled := w.Take()
-			if lead {
+			if lead && !e.dead.Load() {
 				e.leave()
 			}
 			switch {
@@ -84,6 +84,9 @@ func (e *Engine) drive(w *transport.Waiter, dl int64, done <-chan struct{}) erro
 		}
 		if err := gaveUp(dl, done); err != nil {
 			return err
+		}
+		if e.ending.Load() {
+			return transport.ErrClosed
 		}
 	}
 	return nil
