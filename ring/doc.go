@@ -8,16 +8,19 @@
 // role on when its own reply is there. So a lone request costs one system
 // call, and a crowd shares each one.
 //
-// When nobody drives, a registered eventfd is armed and the keeper, a goroutine
-// asleep in Go's network poller, takes care of what arrives: late replies, a
-// server that closes, and the replies of callers that have waited too long to
-// keep a thread blocked. The invariant that makes a lost wake-up impossible is
-// stated at [Engine].
+// The driver waits blocked in the kernel where replies are quick, and parked in
+// Go's network poller, on an eventfd that completions ring, where they are slow.
+// A keeper, one goroutine a ring, looks after all this by ticks while callers
+// come and go: it wakes a driver that has waited for long, so that it sees its
+// deadline and its context, and ends the sleep of others that are late. When
+// callers stop coming it watches the ring instead, and so drains late replies and
+// notices a server that closes. The invariants that make a lost wake-up
+// impossible are stated at [Engine].
 //
 // Each connection owns one 64 KiB receive buffer out of an mmap'd arena,
-// registered with the ring (IORING_OP_READ_FIXED). If the kernel refuses the
-// registration because of RLIMIT_MEMLOCK, the same buffer is used with plain
-// receives instead; [Engine.Degraded] tells so.
+// registered with the ring. If the kernel refuses the registration because of
+// RLIMIT_MEMLOCK, the same buffer is used with plain receives instead;
+// [Engine.Degraded] tells so.
 //
 // The package needs Linux 5.11 (IORING_FEAT_EXT_ARG). It does not compare
 // versions but tries: [New] sets a ring up and sends a NOP through it, and its
