@@ -93,7 +93,7 @@ func New(servers []string, cfg *Config) (*Client, error) {
 			s.pools = append(s.pools, &pool{srv: s, eng: e, slots: make([]atomic.Pointer[conn], full.ConnsPerServer)})
 		}
 	}
-	cl.home.New = func() any { return cl.engines[int(cl.nextEng.Add(1))%len(cl.engines)] }
+	cl.home.New = func() any { return cl.engines[cl.nextEng.Add(1)%uint32(len(cl.engines))] }
 	cl.ctx, cl.cancel = context.WithCancel(context.Background())
 	return cl, nil
 }
@@ -160,7 +160,7 @@ func (cl *Client) addEngine(e engine) {
 // Engine tells which engine does the client's I/O, EngineURing or EnginePoll,
 // and, if it is not io_uring or not at its best, why and what to do about it.
 func (cl *Client) Engine() (name string, reason error) {
-	if cl == nil {
+	if cl == nil || cl.engines == nil {
 		return "", ErrNilClient
 	}
 	if cl.name == EngineURing {
@@ -198,7 +198,7 @@ func (cl *Client) spawn(f func()) bool {
 // more than once and from many goroutines. Its error is always nil, except for
 // a nil client.
 func (cl *Client) Close() error {
-	if cl == nil {
+	if cl == nil || cl.engines == nil {
 		return ErrNilClient
 	}
 	cl.mu.Lock()

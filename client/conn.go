@@ -35,10 +35,11 @@ type conn struct {
 	cause atomic.Pointer[ownCause] // why we closed it ourselves
 
 	// The driver's.
-	parser reader.Parser
-	out    []*op
-	head   int
-	ended  int32 // ops that left the FIFO in this window
+	parser   reader.Parser
+	out      []*op
+	head     int
+	answered bool  // a reply has come whole
+	ended    int32 // ops that left the FIFO in this window
 }
 
 // sending is a request on its way into the kernel. The op may have got its reply
@@ -81,14 +82,25 @@ func (c *conn) push(o *op) error {
 		}
 		return errConnDown // Closed is on its way
 	}
-	if queued == o.size {
-		clear(c.unsent)
-		c.unsent = c.unsent[:0] // all before it have gone to the kernel
-	}
-	c.unsent = append(c.unsent, sending{o, o.size})
+	c.unsent = append(c.trimUnsent(queued-o.size), sending{o, o.size})
 	c.in = append(c.in, o)
 	c.load.Add(1)
 	return nil
+}
+
+// trimUnsent drops what has gone to the kernel for sure: all but the last queued
+// bytes. mu is held.
+func (c *conn) trimUnsent(queued int) []sending {
+	keep := len(c.unsent)
+	for ; keep > 0 && queued > 0; keep-- {
+		queued -= c.unsent[keep-1].size
+	}
+	if keep == 0 {
+		return c.unsent
+	}
+	n := copy(c.unsent, c.unsent[keep:])
+	clear(c.unsent[n:])
+	return c.unsent[:n]
 }
 
 // retract takes o back if none of its bytes has been given to the kernel. The
@@ -99,11 +111,14 @@ func (c *conn) retract(o *op) bool {
 	after := 0
 	for i := len(c.unsent) - 1; i >= 0; i-- {
 		if c.unsent[i].o == o {
+			o.void.Store(voiding)
 			if !c.t.Retract(c.unsent[i].size, after) {
+				o.void.Store(notVoid)
 				return false
 			}
 			c.unsent = append(c.unsent[:i], c.unsent[i+1:]...)
-			o.void.Store(true)
+			o.void.Store(voided)
+			c.watchForStall()
 			return true
 		}
 		after += c.unsent[i].size
@@ -119,11 +134,22 @@ func (c *conn) Next() reader.Slot {
 			return nil // no typed nil: the parser compares
 		}
 		c.ended++
-		if !o.void.Load() {
+		if !c.isVoid(o) {
 			return o
 		}
 		o.eng.recycle(o)
 	}
+}
+
+// isVoid reports whether o was retracted, and waits if that is being decided.
+func (c *conn) isVoid(o *op) bool {
+	v := o.void.Load()
+	if v == voiding {
+		c.mu.Lock()
+		v = o.void.Load()
+		c.mu.Unlock()
+	}
+	return v == voided
 }
 
 func (c *conn) pop() *op {
@@ -168,6 +194,8 @@ func (c *conn) Closed(err error) {
 	switch {
 	case own != nil:
 		why, err = own.why, own.err
+	case refusal(err):
+		err = fmt.Errorf("%w: %w", ErrUnavailable, err)
 	case errors.Is(err, reader.ErrDesync):
 		why = closedDesync
 	case errors.Is(err, transport.ErrClosed):
@@ -200,7 +228,7 @@ func (c *conn) Closed(err error) {
 	}
 	for o := c.pop(); o != nil; o = c.pop() {
 		switch {
-		case o.void.Load():
+		case c.isVoid(o):
 			o.eng.recycle(o)
 		case kept[o]:
 			o.fail(notSent)
@@ -209,6 +237,13 @@ func (c *conn) Closed(err error) {
 		}
 	}
 	c.load.Store(0)
+}
+
+// refusal reports whether the server has closed a connection because it does not
+// want any, or not ours.
+func refusal(err error) bool {
+	var d *reader.DesyncError
+	return errors.As(err, &d) && (d.Reason == reader.ReasonTooManyConns || d.Reason == reader.ReasonUnauthenticated)
 }
 
 // connError is how a connection's end reaches its ops.

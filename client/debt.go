@@ -9,8 +9,9 @@ import (
 // debt is what a connection owes: replies to requests whose callers have given
 // up. The connection is kept, and new requests prefer others until it has paid.
 // It is closed only if the debt grows beyond Config.MaxDebt, or if nothing at
-// all has come for Config.StallLimit, which a timer sees that runs only while
-// there is debt: so an idle client notices a dead server too.
+// all has come for Config.StallLimit, which a timer sees. It starts when a caller
+// gives up and runs while any reply is due: so an idle client notices a dead
+// server too.
 type debt struct {
 	replies atomic.Int32
 	timer   *time.Timer   // guarded by conn.mu
@@ -31,15 +32,21 @@ func (c *conn) owes() {
 		c.giveUp(closedDebt, fmt.Errorf("more than %d abandoned requests unanswered (Config.MaxDebt)", cfg.MaxDebt))
 		return
 	}
-	if n > 1 || cfg.StallLimit == 0 {
+	if n == 1 {
+		c.mu.Lock()
+		c.watchForStall()
+		c.mu.Unlock()
+	}
+}
+
+// watchForStall starts the timer. mu is held.
+func (c *conn) watchForStall() {
+	limit := c.p.srv.cl.cfg.StallLimit
+	if limit == 0 || c.err != nil || c.debt.timer != nil {
 		return
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.err == nil && c.debt.timer == nil {
-		c.debt.timer = time.AfterFunc(cfg.StallLimit/stallLooks, c.lookForStall)
-		c.debt.seen, c.debt.looks = c.debt.heard.Load(), 0
-	}
+	c.debt.timer = time.AfterFunc(limit/stallLooks, c.lookForStall)
+	c.debt.seen, c.debt.looks = c.debt.heard.Load(), 0
 }
 
 // paid notes that the late reply of an abandoned op has come.
@@ -55,7 +62,7 @@ func (c *conn) lookForStall() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	d := &c.debt
-	if c.err != nil || d.replies.Load() <= 0 {
+	if c.err != nil || c.load.Load() == 0 {
 		d.timer = nil
 		return
 	}

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/memring/memring/client/transport"
@@ -16,7 +17,7 @@ const maxTries = 4
 // usable says why no call can be made.
 func (cl *Client) usable(ctx context.Context) error {
 	switch {
-	case cl == nil:
+	case cl == nil || cl.engines == nil:
 		return ErrNilClient
 	case cl.closed.Load():
 		return ErrClosed
@@ -84,10 +85,34 @@ func (cl *Client) deadline(ctx context.Context) time.Time {
 
 // contextError is the error of a context that is done.
 func contextError(ctx context.Context) error {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return ErrTimeout
+	err := ctx.Err()
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = ErrTimeout
 	}
-	return context.Cause(ctx)
+	if cause := context.Cause(ctx); cause != ctx.Err() { //nolint:errorlint // is it the very same?
+		return fmt.Errorf("%w: %w", err, cause)
+	}
+	return err
+}
+
+// waitError is the error of a call whose wait has ended with err, and counts it.
+func (cl *Client) waitError(ctx context.Context, err error) error {
+	if errors.Is(err, transport.ErrClosed) {
+		return ErrClosed
+	}
+	cl.timeouts.Add(1)
+	if errors.Is(err, transport.ErrCanceled) {
+		return contextError(ctx)
+	}
+	return ErrTimeout
+}
+
+// lostError is the error of a request that found only dying connections.
+func (cl *Client) lostError() error {
+	if cl.closed.Load() {
+		return ErrClosed
+	}
+	return ErrConnLost
 }
 
 // do carries o out on srv. If it returns nil, o holds the result, and the
@@ -106,10 +131,17 @@ func (cl *Client) do(ctx context.Context, srv *server, o *op) error {
 		if err != nil {
 			v := o.verb
 			o.put()
-			if ctx.Err() != nil {
+			switch {
+			case errors.Is(err, errConnDown):
+				err = cl.lostError()
+			case ctx.Err() != nil:
 				err = contextError(ctx)
 			}
-			return cl.opError(v, srv, err, NotSent)
+			if errors.Is(err, ErrTimeout) || ctx.Err() != nil {
+				cl.timeouts.Add(1)
+				err = fmt.Errorf("%w while connecting", err)
+			}
+			return &OpError{Op: v.String(), Server: srv.name, Err: err, Outcome: NotSent}
 		}
 		err = o.eng.Wait(&o.own, o.on[:1], deadline, ctx.Done())
 		if err != nil {
@@ -140,14 +172,7 @@ func (cl *Client) giveUp(ctx context.Context, srv *server, o *op, err error) err
 		o.own.Take() // done is signalled under the op's lock
 		return nil
 	}
-	cl.timeouts.Add(1)
-	switch {
-	case errors.Is(err, transport.ErrTimeout):
-		err = ErrTimeout
-	case errors.Is(err, transport.ErrCanceled):
-		err = contextError(ctx)
-	}
-	return cl.opError(v, srv, err, outcome)
+	return &OpError{Op: v.String(), Server: srv.name, Err: cl.waitError(ctx, err), Outcome: outcome}
 }
 
 // errorOf puts o back and returns the error that it ended with.
@@ -164,13 +189,6 @@ func opErrorOf(v verb, srv *server, err error) error {
 		return &OpError{Op: v.String(), Server: srv.name, Err: lost.err, Outcome: lost.outcome}
 	}
 	return &OpError{Op: v.String(), Server: srv.name, Err: err}
-}
-
-func (cl *Client) opError(v verb, srv *server, err error, outcome Outcome) error {
-	if errors.Is(err, errConnDown) {
-		err = ErrConnLost
-	}
-	return &OpError{Op: v.String(), Server: srv.name, Err: err, Outcome: outcome}
 }
 
 // finish turns the reply's status into the call's error and puts o back.

@@ -38,8 +38,9 @@ var (
 
 	// ErrClosed: the client is closed.
 	ErrClosed = errors.New("client is closed")
-	// ErrNilClient: a method was called on a nil *Client.
-	ErrNilClient = errors.New("client is nil: use client.New")
+	// ErrNilClient: a method was called on a nil *Client, or on one that New has
+	// not made.
+	ErrNilClient = errors.New("no client: make one with client.New")
 	// ErrTimeout: Config.OpTimeout or the context's deadline has passed. It
 	// matches context.DeadlineExceeded too.
 	ErrTimeout error = timeoutError{}

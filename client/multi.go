@@ -57,6 +57,7 @@ type part struct {
 	o     *op   // nil: not on a connection yet
 	err   error // why it will never be
 	tries int
+	taken int // keys from here on have not been answered, as far as was yielded
 }
 
 // run is the whole call.
@@ -115,7 +116,7 @@ func (m *multi) split(keys []string) (errs []error) {
 		}
 		s := srv.index
 		if last[s] == nil || size[s]+len(k) > maxGetsLine {
-			last[s], size[s] = &part{srv: srv, keys: make([]string, 0, min(len(keys)-i, 8+len(keys)/n))}, 0
+			last[s], size[s] = &part{srv: srv, keys: make([]string, 0, min(len(keys)-i, 8+len(keys)/n, 8+maxGetsLine/(len(k)+1)))}, 0
 			m.parts = append(m.parts, last[s])
 		}
 		last[s].keys = append(last[s].keys, k)
@@ -147,7 +148,7 @@ func (m *multi) start(ctx context.Context, p *part) {
 		}
 	}
 	if p.tries++; p.tries > maxTries {
-		p.err = ErrConnLost
+		p.err = m.cl.lostError()
 		return
 	}
 	m.cold = true
@@ -219,6 +220,7 @@ func (m *multi) collect(p *part) (done bool, hits []Item, err error) {
 	}
 	o.mu.Lock()
 	hits, o.hits = o.hits, m.buf
+	p.taken = o.keyNext
 	done = o.state == opDone
 	o.mu.Unlock()
 	if !done {
@@ -236,9 +238,6 @@ func (m *multi) collect(p *part) (done bool, hits []Item, err error) {
 }
 
 func partError(p *part, keys []string, err error, outcome Outcome) error {
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = ErrTimeout
-	}
 	return &OpError{Op: verbGets.String(), Server: p.srv.name, Err: err, Outcome: outcome, Keys: keys}
 }
 
@@ -248,23 +247,22 @@ func (m *multi) giveUp(ctx context.Context, err error, yield func(Item, error) b
 	if !m.deliver(yield) {
 		return
 	}
-	m.cl.timeouts.Add(1)
-	if errors.Is(err, transport.ErrCanceled) {
-		err = contextError(ctx)
-	} else {
-		err = ErrTimeout
-	}
+	err = m.cl.waitError(ctx, err)
 	for len(m.parts) > 0 {
 		p := m.parts[0]
 		m.parts = m.parts[1:]
 		keys, outcome := m.drop(p)
+		if len(keys) == 0 {
+			continue // all were answered, only the end was missing
+		}
 		if !yield(Item{}, partError(p, keys, err, outcome)) {
 			return
 		}
 	}
 }
 
-// drop gives a part's request up and returns the keys that were not answered.
+// drop gives a part's request up and returns the keys that were not answered
+// when it was last looked at: what has come since was yielded to nobody.
 func (m *multi) drop(p *part) ([]string, Outcome) {
 	o := p.o
 	p.o = nil
@@ -274,13 +272,10 @@ func (m *multi) drop(p *part) ([]string, Outcome) {
 	if o.c.retract(o) {
 		return p.keys, NotSent
 	}
-	o.mu.Lock()
-	keys := p.keys[o.keyNext:]
-	o.mu.Unlock()
 	if !o.abandon() {
 		o.put() // complete in the meantime, and so ours
 	}
-	return keys, Unknown
+	return p.keys[p.taken:], Unknown
 }
 
 // end gives up whatever is outstanding, and recycles m unless a goroutine may

@@ -40,7 +40,7 @@ type op struct {
 	mu    sync.Mutex
 	held  bool // the driver holds mu; the driver's
 	state opState
-	void  atomic.Bool // retracted: never sent, no reply is coming
+	void  atomic.Uint32 // a voidState
 
 	// The result: the driver's while it holds mu, the caller's once done.
 	status  reader.Status
@@ -49,11 +49,22 @@ type op struct {
 	dst     []byte // where a value is appended; nil: a fresh slice
 	line    string
 	stats   map[string]string
-	hits    []Item // verbGets: items that have come whole and were not taken
+	hits    []Item // verbGets: items that are there and were not taken
 	want    int    // bytes of the value that are still to come
 	keyNext int    // verbGets: keys from here on have not been answered yet
 	drained int    // bytes of values that came for nobody; the driver's
 }
+
+// voidState says whether an op was retracted: never sent, so that no reply is
+// coming. Since retracting lets the requests behind it go out, and be answered,
+// before the outcome is written down here, that it is being decided is said first.
+type voidState = uint32
+
+const (
+	notVoid voidState = iota
+	voiding           // under conn.mu, which the driver takes to wait for the outcome
+	voided
+)
 
 type opState uint8
 
@@ -74,7 +85,7 @@ func (o *op) begin(v verb, key string) {
 	o.state = opPending
 	o.status, o.err = 0, nil
 	o.item = Item{}
-	o.void.Store(false)
+	o.void.Store(notVoid)
 	o.keyNext, o.drained = 0, 0
 	o.dst = nil
 }
@@ -86,24 +97,6 @@ func (o *op) scrub() {
 	o.expect = reader.Expect{}
 	o.c, o.on[0], o.w = nil, nil, nil
 	o.item, o.dst, o.line, o.hits, o.stats, o.err = Item{}, nil, "", nil, nil, nil
-}
-
-// describe fills in what the reply must look like.
-func (o *op) describe(opaque uint32) {
-	e := reader.Expect{Kind: reader.Meta, Opaque: opaque}
-	switch o.verb {
-	case verbGet, verbGetAndTouch, verbTouch:
-		e.Key = o.key
-	case verbGets:
-		e = reader.Expect{Kind: reader.Values, Keys: o.keys}
-	case verbPing:
-		e.Opaque = 0 // mn returns none
-	case verbVersion, verbFlushAll:
-		e = reader.Expect{Kind: reader.Line}
-	case verbStats:
-		e = reader.Expect{Kind: reader.Stats}
-	}
-	o.expect = e
 }
 
 // claim makes the driver the owner of the result until release.
@@ -134,9 +127,8 @@ func (o *op) Value(it *reader.Item) {
 	if !o.claim() {
 		return
 	}
-	o.want = it.Size
-	o.item.Flags, o.item.CAS = it.Flags, it.CAS
 	if o.verb == verbGets {
+		o.commit()
 		// The parser has checked that the key is there. The caller's own string
 		// is as good as the server's and costs nothing.
 		for o.keys[o.keyNext] != string(it.Key) {
@@ -144,6 +136,8 @@ func (o *op) Value(it *reader.Item) {
 		}
 		o.item.Key = o.keys[o.keyNext]
 	}
+	o.item.Flags, o.item.CAS = it.Flags, it.CAS
+	o.want = it.Size
 	if o.want == 0 {
 		o.take(nil)
 	}
@@ -174,13 +168,15 @@ func (o *op) take(p []byte) {
 	}
 	o.dst = append(o.dst, p...)
 	o.want -= len(p)
-	if o.verb == verbGets && o.want == 0 {
-		o.hit()
-	}
 }
 
-// hit moves a value that is there whole to the hits.
-func (o *op) hit() {
+// commit moves the value that has come to the hits. That is done only once the
+// parser goes on behind it: until it has seen the line end there, the value may
+// be cut.
+func (o *op) commit() {
+	if o.dst == nil {
+		return
+	}
 	o.item.Value = o.dst
 	o.hits = append(o.hits, o.item)
 	o.item, o.dst = Item{}, nil
@@ -200,7 +196,10 @@ func (o *op) Stat(name, value []byte) {
 
 // Done takes the end of the reply.
 func (o *op) Done(r *reader.Result) {
-	o.claim() // a tombstone's result is of interest too, see Config.LateWrite
+	// A tombstone's result is of interest too, see Config.LateWrite.
+	if o.claim() && o.verb == verbGets {
+		o.commit()
+	}
 	o.status = r.Status
 	switch {
 	case r.Status == reader.Failed:
@@ -220,6 +219,7 @@ func (o *op) fail(err error) {
 
 // conclude passes a claimed op on to the party that outlives the other.
 func (o *op) conclude(answered bool) {
+	o.c.answered = o.c.answered || answered
 	o.held = false
 	if o.state == opAbandoned {
 		if answered {
@@ -246,7 +246,7 @@ func (o *op) abandon() bool {
 		return false
 	}
 	o.state = opAbandoned
-	o.dst = nil
+	o.dst, o.value = nil, nil // both are the caller's again
 	c := o.c
 	o.mu.Unlock() // o is the driver's from here on
 	c.owes()

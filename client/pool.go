@@ -40,9 +40,9 @@ type pool struct {
 	slots []atomic.Pointer[conn] // dialled lazily, in order
 
 	mu      sync.Mutex
-	dialing *dial // the attempt under way
-	failed  int   // attempts that failed in a row
-	lastErr error
+	dialing *dial     // the attempt under way
+	failed  int       // attempts that failed in a row
+	lastErr error     // the last one's; never nil once retryAt is set
 	retryAt time.Time // no attempt before
 }
 
@@ -115,7 +115,7 @@ func (d *dial) wait(ctx context.Context, deadline time.Time) error {
 	case <-d.done:
 		return nil
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return contextError(ctx)
 	case <-late:
 		return ErrTimeout
 	}
@@ -174,7 +174,6 @@ func (p *pool) connect(d *dial) {
 			_ = t.Close()
 		}
 		p.srv.counters.dials.Add(1)
-		p.lastErr = nil
 		return
 	}
 	p.srv.counters.failedDials.Add(1)
@@ -222,7 +221,7 @@ func (p *pool) lost(c *conn, why closeCause, err error) {
 		p.slots[i].CompareAndSwap(c, nil)
 	}
 	p.srv.counters.closed[why].Add(1)
-	if c.debt.heard.Load() > 0 {
+	if c.answered {
 		p.failed = 0
 		p.retryAt = time.Time{}
 		return

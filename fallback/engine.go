@@ -2,6 +2,7 @@ package fallback
 
 import (
 	"context"
+	"errors"
 	"net"
 	"sync"
 
@@ -71,6 +72,9 @@ func (e *Engine) Dial(ctx context.Context, network, addr string, h transport.Han
 // Adopt runs a connection that was made elsewhere. The engine owns nc from
 // then on, also if Adopt fails.
 func (e *Engine) Adopt(nc net.Conn, h transport.Handler) (transport.Conn, error) {
+	if nc == nil {
+		return nil, errors.New("fallback: the dialer returned no connection and no error")
+	}
 	c := newConn(e, nc, h)
 	e.mu.Lock()
 	if e.closed {

@@ -40,6 +40,9 @@ func (p *Parser) meta(line []byte) (reason string) {
 	default:
 		return p.errorLine(line)
 	}
+	if !p.expect.fits(status, size >= 0) {
+		return reasonShape
+	}
 	if reason = p.flags(rest, status == OK); reason != "" {
 		return reason
 	}

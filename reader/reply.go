@@ -31,9 +31,48 @@ type Expect struct {
 	// returns a key in the form its item was stored under, which need not be
 	// the one asked for, and either passes; see Item.Key.
 	Base64 bool
+	// Allow and Value, Meta: what the request can be answered with, error lines
+	// apart. Anything else is poison.
+	Allow StatusSet
+	Value ValueRule
+	// Prefix, Line: what the line must begin with, unless it is an error line.
+	Prefix string
 	// Keys, Values: the keys asked for; those returned must be a subsequence,
 	// in order.
 	Keys []string
+}
+
+// ValueRule says whether a reply of the meta protocol that states success brings
+// a value.
+type ValueRule uint8
+
+const (
+	ValueAny   ValueRule = iota // either
+	ValueMust                   // VA
+	ValueNever                  // HD
+)
+
+// StatusSet is a set of statuses; the zero set stands for all.
+type StatusSet uint8
+
+// Statuses makes a set.
+func Statuses(list ...Status) (set StatusSet) {
+	for _, s := range list {
+		set |= 1 << s
+	}
+	return set
+}
+
+// fits reports whether a reply of the meta protocol is one that its request can
+// have.
+func (e *Expect) fits(s Status, value bool) bool {
+	switch {
+	case e.Allow != 0 && e.Allow&(1<<s) == 0:
+		return false
+	case s != OK:
+		return true
+	}
+	return e.Value == ValueAny || (e.Value == ValueMust) == value
 }
 
 // Status is the outcome that a reply states.

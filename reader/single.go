@@ -2,9 +2,9 @@ package reader
 
 import "bytes"
 
-// single takes a reply of one line, whatever it says. Only lines that can't
-// be all of a reply are refused: what follows them would be taken for the
-// replies to other requests.
+// single takes a reply of one line. Lines that can't be all of a reply are
+// refused, since what follows them would be taken for the replies to other
+// requests, and so is what does not begin with the prefix expected.
 func (p *Parser) single(line []byte) (reason string) {
 	word, _, _ := bytes.Cut(line, []byte(" "))
 	switch string(word) {
@@ -13,6 +13,9 @@ func (p *Parser) single(line []byte) (reason string) {
 	}
 	if isErrorLine(line) {
 		return p.errorLine(line)
+	}
+	if !bytes.HasPrefix(line, []byte(p.expect.Prefix)) {
+		return strange(line)
 	}
 	p.done(OK, line)
 	return ""
