@@ -9,8 +9,8 @@ import (
 	"github.com/memring/memring/client/transport"
 )
 
-// keepSendBuffer is the largest send buffer kept for the next send. A connection
-// that falls idle keeps none.
+// keepSendBuffer is the largest send buffer kept for the next send. When the ring
+// falls idle its connections keep none.
 const keepSendBuffer = 256 << 10
 
 // conn is one socket on the ring.
@@ -31,6 +31,7 @@ type conn struct {
 	spare   []byte      // an empty buffer for the next pending
 	flying  []byte      // being sent, what is left of it
 	sent    []byte      // flying from its start, to become spare
+	async   bool        // that send may wait in the kernel
 	sending bool        // a send is in the kernel, of flying
 	ahead   int         // sends that settle has found complete, whose completions are not reaped yet
 	dirty   bool        // in Engine.dirty

@@ -16,60 +16,77 @@ const (
 )
 
 // turn is one round of the driver: submit everything, wait if nothing has come
-// yet, take in what completed. It returns how many receives that were. A wait
-// ends when the keeper rouses the driver, if not before; deadline only bounds it
-// more exactly if it is near.
+// yet, take in what completed. It returns how much news there was, see reap. A
+// wait ends when the keeper rouses the driver, if not before; deadline only
+// bounds it more exactly if it is near. w is the driver's own waiter.
 //
 // Sends come before receives: the server works while the receives are armed.
-// They complete promptly, so a wait in the kernel is for one completion more
-// than that: the first that is news. If another thread submits some of our
-// entries (or we some of its), every prompt send's completion still lands in the
-// queue, so this can wake too early, never too late.
-func (e *Engine) turn(how waitKind, deadline int64) int {
+func (e *Engine) turn(how waitKind, w *transport.Waiter, deadline int64) (news int) {
 	e.mu.Lock()
 	prompt := e.fillSends()
 	e.fillRecvs()
 	n := e.claim()
-	if e.q.ready() {
+	if e.q.ready() || e.lost.Load() != nil {
 		how = waitNot
 	}
 	e.inKernel.Store(how != waitNot)
 	e.mu.Unlock()
 
+	done := n
+	switch how {
+	case waitKernel:
+		done, news = e.waitInKernel(n, prompt, deadline)
+	case waitPoller:
+		done, news = e.waitInPoller(n, w, deadline)
+	default:
+		done, news = e.submit(n), e.reap()
+	}
+	e.unclaim(n - done)
+	if err := e.failed.Load(); err != nil {
+		e.breakDown(*err)
+	}
+	return news
+}
+
+// waitInKernel submits n entries and blocks in the same system call. Small sends
+// complete within it, so it waits for one completion more than those: the first
+// that is news. If another thread submits some of our entries (or we some of
+// its), every one of these completions still lands in the queue, so this can
+// wake too early. It can wake too late only if a small send did not find room in
+// the socket: the rest of it goes out when the keeper rouses the driver.
+func (e *Engine) waitInKernel(n, prompt uint32, deadline int64) (done uint32, news int) {
+	e.keeper.ensureTick(e.waitTick())
 	var begun int64
-	if how != waitNot {
-		e.keeper.ensureTick(e.waitTick())
-		if turns := e.turns.Add(1); how == waitPoller || turns%sampleWaits == 0 {
-			begun = transport.Now()
-		}
+	if e.turns.Add(1)%sampleWaits == 0 {
+		begun = transport.Now()
 	}
-	switch {
-	case how == waitKernel:
-		e.enter(n, func() (uint32, error) { return e.k.wait(n, prompt+1, e.keeper.timeout(deadline)) })
-	case n > 0:
-		e.enter(n, func() (uint32, error) { return e.k.submit(n) })
-	}
-	got := 0
-	if how == waitPoller {
-		if got = e.reap(); got == 0 { // the sends, that is
-			e.park(e.keeper.timeout(deadline))
-		}
-	}
+	e.enters.Add(1)
+	done, err := e.k.wait(n, prompt+1, e.keeper.timeout(deadline))
 	e.inKernel.Store(false)
+	if err != nil {
+		e.fatal(err)
+	}
 	if begun != 0 {
 		e.judge(time.Duration(transport.Now() - begun))
 	}
-	return got + e.reap()
+	return done, e.reap()
 }
 
-// enter makes a system call that submits n entries, and keeps the books.
-func (e *Engine) enter(n uint32, call func() (uint32, error)) {
-	e.enters.Add(1)
-	done, err := call()
-	e.unclaim(n - done)
-	if err != nil {
-		e.breakDown(err)
+// waitInPoller submits n entries, takes in what has completed by then, and parks
+// if that was nothing that anybody could be waiting for.
+func (e *Engine) waitInPoller(n uint32, w *transport.Waiter, deadline int64) (done uint32, news int) {
+	e.keeper.ensureTick(e.waitTick())
+	e.turns.Add(1)
+	begun, nops := transport.Now(), e.nops
+	done, news = e.submit(n), e.reap()
+	if news == 0 && e.nops == nops && !w.Signalled() && e.nDirty.Load() == 0 && e.failed.Load() == nil {
+		e.park(e.keeper.timeout(deadline))
+		e.inKernel.Store(false)
+		e.judge(time.Duration(transport.Now() - begun))
+		news = e.reap()
 	}
+	e.inKernel.Store(false)
+	return done, news
 }
 
 // park waits for a completion in Go's poller.

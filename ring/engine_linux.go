@@ -38,19 +38,21 @@ type Engine struct {
 	mu        sync.Mutex
 	slots     slotTable
 	arena     arena
-	dirty     []*conn // have bytes to send and no send in flight
+	dirty     []*conn // have bytes to send
 	closing   []*conn // Close was called, to be taken notice of by the driver
-	unclaimed uint32  // published entries that no enter has been asked to submit
+	unclaimed uint32  // filled entries that no enter has been asked to submit
 	closed    bool
 
-	inKernel   atomic.Bool // the driver waits in the kernel, or is about to; set under mu
+	inKernel   atomic.Bool // the driver waits, or is about to; set under mu
 	anyClosing atomic.Bool
-	lost       atomic.Pointer[error] // enter failed for good, see breakDown
+	failed     atomic.Pointer[error] // enter has failed for good, for the driver to see
+	lost       atomic.Pointer[error] // and it has: see breakDown
 
 	driving    atomic.Bool
 	buried     int           // driver's: connections that have ended
+	nops       int           // driver's: NOPs reaped, see nudge
 	resting    []*conn       // driver's: receives to arm with the next enter
-	turns      atomic.Uint64 // how often a driver has begun to wait in the kernel
+	turns      atomic.Uint64 // how often a driver has begun to wait
 	cancelable atomic.Bool   // the driver's wait ends with a context
 	roused     atomic.Bool   // the keeper has woken the driver because it waits for long
 	pace       atomic.Int32  // a pace: how long waits are
@@ -168,7 +170,9 @@ func (e *Engine) Close() error {
 // memory that the kernel writes to after we have given it away is not.
 func (e *Engine) breakDown(err error) {
 	err = fmt.Errorf("ring: io_uring_enter: %w", err)
-	e.lost.CompareAndSwap(nil, &err)
+	if !e.lost.CompareAndSwap(nil, &err) {
+		return
+	}
 	for _, c := range e.conns() {
 		e.fail(c, err)
 	}

@@ -183,11 +183,13 @@ func (e *Engine) keep() {
 		}
 		e.q.armEvent(false)
 		e.reap()
-		for _, c := range e.resting { // those that were in use
-			c.dropBuffers()
+		e.turn(waitNot, nil, 0)
+		if !k.watching.Load() {
+			for _, c := range e.conns() {
+				c.dropBuffers()
+			}
+			k.turnTo(true)
 		}
-		e.turn(waitNot, 0)
-		k.turnTo(true)
 		e.leave()
 		enters = e.enters.Load()
 	}
@@ -202,7 +204,8 @@ func (e *Engine) look(turns, enters *uint64) (idle bool) {
 		e.roused.Store(true)
 		e.nudge()
 	}
-	idle = !waits && n == *enters
+	// What has come, or was closed, while nobody drives is not left for later.
+	idle = !waits && (n == *enters || e.anyClosing.Load() || e.failed.Load() != nil || e.q.ready())
 	*turns, *enters = t, n
 	switch {
 	case waits:

@@ -10,9 +10,9 @@ func (e *Engine) reap() (n int) {
 	for {
 		ud, res, ok := e.q.pop()
 		if !ok {
-			if e.q.overflowed() {
+			if e.q.overflowed() && e.failed.Load() == nil {
 				if _, err := e.k.wait(0, 0, 0); err != nil {
-					e.breakDown(err)
+					e.fatal(err)
 				} else if e.q.ready() {
 					continue
 				}
@@ -20,7 +20,8 @@ func (e *Engine) reap() (n int) {
 			break
 		}
 		switch c, kind := e.slots.owner(ud); {
-		case c == nil: // a NOP
+		case c == nil:
+			e.nops++
 		case kind == opRecv:
 			n++
 			c.recvDone(res)

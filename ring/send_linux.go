@@ -8,41 +8,61 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// takeSend fills s with the connection's next send. It reports whether there
-// is one and whether it is sure to complete during its submission. One send at a
-// time is in flight: two could interleave. Engine.mu is held.
-func (c *conn) takeSend(s *sqe) (ok, prompt bool) {
+// promptMax is the size up to which a send is expected to find room in the
+// socket, so that a driver may wait for more than its completion. It is what TCP
+// gives a socket at least (the second value of net.ipv4.tcp_wmem).
+const promptMax = 16 << 10
+
+// What takeSend has found.
+type sendState uint8
+
+const (
+	sendNone   sendState = iota // nothing to send, or sendDone will see to it
+	sendTaken                   // the entry is filled
+	sendPrompt                  // and will complete, whole, during its submission
+	sendLater                   // the send in flight is about to complete: ask again
+)
+
+// takeSend fills s with the connection's next send, if there is one. One send at
+// a time is in flight: two could interleave. Engine.mu is held.
+func (c *conn) takeSend(s *sqe) sendState {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.dead == nil && c.sending && !c.settle() && !c.async {
+		return sendLater
+	}
 	c.dirty = false
-	if c.dead != nil || c.sending && !c.settle() {
-		return false, false
+	if c.dead != nil || c.sending {
+		return sendNone
 	}
 	if len(c.flying) == 0 {
 		if len(c.pending) == 0 {
-			return false, false
+			return sendNone
 		}
 		c.flying, c.sent = c.pending, c.pending
 		c.pending, c.spare = c.spare, nil
 	}
-	c.sending = true
+	c.sending, c.async = true, c.blocked
 	kernelRead(c.flying)
 	s.PrepOperation(uring.IORING_OP_SEND, int32(c.fd), uint64(uintptr(unsafe.Pointer(&c.flying[0]))), uint32(min(len(c.flying), 1<<30)), 0)
 	s.SetUserData(c.userData(opSend))
-	flags := uint32(unix.MSG_NOSIGNAL)
-	if !c.blocked {
-		// MSG_DONTWAIT: the send cannot go asynchronous, so its completion is
-		// posted by the very enter that submits it, and can be counted on.
-		flags |= unix.MSG_DONTWAIT
+	if c.async {
+		s.SetOpFlags(unix.MSG_NOSIGNAL)
+		return sendTaken
 	}
-	s.SetOpFlags(flags)
-	return true, !c.blocked
+	// MSG_DONTWAIT: the send cannot go asynchronous, so its completion is posted
+	// by the very enter that submits it.
+	s.SetOpFlags(unix.MSG_NOSIGNAL | unix.MSG_DONTWAIT)
+	if len(c.flying) <= promptMax {
+		return sendPrompt
+	}
+	return sendTaken
 }
 
-// settle looks whether the send in flight has completed, all of it, although
-// nobody has reaped its completion: the driver that submitted it sleeps in the
-// same system call. Without this, whatever is queued in the meantime would have
-// to wait for the driver, that is for a reply to somebody else. mu is held.
+// settle looks whether the send in flight has completed although nobody has
+// reaped its completion: the driver that submitted it sleeps in the same system
+// call. Without this, whatever is queued in the meantime would have to wait for
+// the driver, that is for a reply to somebody else. mu is held.
 //
 // The completion stays in the queue, and sendDone passes over it later. Since
 // the driver takes a completion off the queue before it comes to sendDone, and
@@ -50,11 +70,17 @@ func (c *conn) takeSend(s *sqe) (ok, prompt bool) {
 // seen: the first ahead of those are known already, the next is this one's.
 func (c *conn) settle() bool {
 	res, ok := c.e.q.find(c.userData(opSend), c.ahead)
-	if !ok || res < 0 || int(res) < len(c.flying) {
+	switch {
+	case !ok:
 		return false
+	case res >= 0:
+		c.landed(res)
+	case unix.Errno(-res) == unix.EAGAIN:
+		c.sending, c.blocked = false, true
+	default:
+		return false // for sendDone
 	}
 	c.ahead++
-	c.landed(res)
 	return true
 }
 

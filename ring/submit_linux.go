@@ -57,38 +57,63 @@ func (e *Engine) entry() *sqe {
 			return s
 		}
 		e.q.publish()
-		n, err := e.k.submit(e.unclaimed)
-		e.enters.Add(1)
+		n := e.submit(e.unclaimed)
 		e.unclaimed -= n
-		if err != nil || n == 0 {
+		if n == 0 {
 			return nil
 		}
 	}
 }
 
-// fillSends makes entries of all pending sends and returns how many are sure
-// to complete during their submission. mu is held.
+// submit makes a system call that submits n entries without waiting, and returns
+// how many of them were taken. Nothing enters a ring that is lost: its entries
+// may name descriptors that are other files' by now.
+func (e *Engine) submit(n uint32) (done uint32) {
+	if n == 0 || e.lost.Load() != nil {
+		return 0
+	}
+	e.enters.Add(1)
+	done, err := e.k.submit(n)
+	if err != nil {
+		e.fatal(err)
+	}
+	return done
+}
+
+// fatal notes that enter has failed for good. The driver will break down, and if
+// there is none, the tick makes the keeper drive.
+func (e *Engine) fatal(err error) {
+	e.failed.CompareAndSwap(nil, &err)
+	e.keeper.ensureTick(soonTick)
+}
+
+// fillSends makes entries of all pending sends and returns how many are sure to
+// complete during their submission. Connections whose send in flight is about to
+// end stay on the list. mu is held.
 func (e *Engine) fillSends() (prompt uint32) {
+	later := e.dirty[:0]
 	for i, c := range e.dirty {
 		s := e.entry()
 		if s == nil { // the kernel takes none now; the next flush goes on here
-			e.dirty = append(e.dirty[:0], e.dirty[i:]...)
-			e.nDirty.Store(int32(len(e.dirty)))
-			return prompt
+			later = append(later, e.dirty[i:]...)
+			break
 		}
-		ok, p := c.takeSend(s)
-		if !ok {
-			e.q.tail-- // not used
-			continue
-		}
-		e.unclaimed++
-		if p {
+		switch c.takeSend(s) {
+		case sendPrompt:
 			prompt++
+			e.unclaimed++
+			continue
+		case sendTaken:
+			e.unclaimed++
+			continue
+		case sendLater:
+			later = append(later, c)
 		}
+		e.q.tail-- // not used
 	}
-	clear(e.dirty)
-	e.dirty = e.dirty[:0]
-	e.nDirty.Store(0)
+	clear(e.dirty[len(later):])
+	e.dirty = later
+	e.nDirty.Store(int32(len(later)))
 	return prompt
 }
 
@@ -101,7 +126,9 @@ func (e *Engine) fillRecvs() {
 		}
 		s := e.entry()
 		if s == nil {
-			e.resting = append(e.resting[:0], e.resting[i:]...)
+			kept := copy(e.resting, e.resting[i:])
+			clear(e.resting[kept:])
+			e.resting = e.resting[:kept]
 			return
 		}
 		c.rest = false
@@ -133,11 +160,15 @@ func (e *Engine) unclaim(n uint32) {
 // unclaimLocked is unclaim with mu held. The next who enters submits the
 // entries; the tick is for when nobody does.
 func (e *Engine) unclaimLocked(n uint32) {
-	if n > 0 {
-		e.unclaimed += n
+	e.unclaimed += n
+	if n > 0 && e.lost.Load() == nil {
 		e.keeper.ensureTick(idleTick)
 	}
 }
+
+// asideTries bounds how often a side submission finds only sends whose time has
+// not come, before it leaves them to the driver.
+const asideTries = 20
 
 // submitAside submits sends for a caller that is not the driver, while the
 // driver sleeps in the kernel and so cannot. It yields once before, so that
@@ -147,7 +178,7 @@ func (e *Engine) unclaimLocked(n uint32) {
 // One that comes while another is in its system call relies on it, which
 // therefore looks for more when it is done.
 func (e *Engine) submitAside() {
-	for e.nDirty.Load() > 0 && e.inKernel.Load() && e.submitter.CompareAndSwap(false, true) {
+	for try := 0; try < asideTries && e.nDirty.Load() > 0 && e.inKernel.Load() && e.submitter.CompareAndSwap(false, true); try++ {
 		e.crowded()
 		runtime.Gosched()
 		e.mu.Lock()
@@ -157,18 +188,13 @@ func (e *Engine) submitAside() {
 			n = e.claim()
 		}
 		e.mu.Unlock()
-		if n > 0 {
-			e.enters.Add(1)
-			done, err := e.k.submit(n)
-			e.unclaim(n - done)
-			_ = err // a driver's next enter meets it too, and ends the connections
-		}
+		e.unclaim(n - e.submit(n))
 		e.submitter.Store(false)
 	}
 }
 
 // nudge makes a completion appear, which wakes the driver out of the kernel, or
-// else the keeper.
+// else the keeper. If the kernel takes none, the next tick sees to it.
 func (e *Engine) nudge() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -177,12 +203,11 @@ func (e *Engine) nudge() {
 	}
 	s := e.entry()
 	if s == nil {
-		return // the queue is full of things that will complete
+		e.keeper.ensureTick(soonTick)
+		return
 	}
 	s.PrepOperation(uring.IORING_OP_NOP, -1, 0, 0, 0)
 	e.unclaimed++
 	n := e.claim()
-	e.enters.Add(1)
-	done, _ := e.k.submit(n)
-	e.unclaimLocked(n - done) // the tick comes here again if the driver sleeps on
+	e.unclaimLocked(n - e.submit(n))
 }

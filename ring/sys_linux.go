@@ -104,8 +104,8 @@ func (k *sysKernel) wait(n, atLeast uint32, timeout time.Duration) (uint32, erro
 
 // enterResult sorts enter's errors. ETIME and EINTR end a wait and are no
 // failure. EAGAIN and EBUSY say that the kernel is out of request memory or
-// that completions must be reaped first: nothing was submitted, the caller
-// reaps and tries again. Anything else means the ring is broken; EBADR among
+// that completions must be reaped first: nothing was submitted, the driver
+// reaps, pauses and tries again. Anything else means the ring is broken; EBADR among
 // them says that completions were lost (io_uring_enter(2)).
 func enterResult(r uintptr, errno syscall.Errno) (uint32, error) {
 	switch errno {

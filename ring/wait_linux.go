@@ -61,6 +61,14 @@ func (e *Engine) Wake(w *transport.Waiter) {
 	}
 }
 
+// A driver that comes back from the kernel again and again without anything, not
+// even a NOP, is refused (EAGAIN, EBUSY), for want of memory most likely: it
+// pauses. Signals have the same effect, but not that often.
+const (
+	refusedTurns = 8
+	refusedPause = 100 * time.Microsecond
+)
+
 // drive does the driver's work until w is signalled or the caller gives up.
 func (e *Engine) drive(w *transport.Waiter, dl int64, done <-chan struct{}) error {
 	e.q.armEvent(false)
@@ -70,16 +78,22 @@ func (e *Engine) drive(w *transport.Waiter, dl int64, done <-chan struct{}) erro
 	if e.q.ready() { // a server may have closed in the meantime
 		e.reap()
 	}
-	for !w.Take() {
+	for vain := 0; !w.Take(); {
 		if e.crowd.Load() == 0 && e.herd.Asleep() {
 			e.crowded()
 		}
 		e.gather()
-		got := e.turn(e.waitKind(), dl)
+		nops := e.nops
+		news := e.turn(e.waitKind(), w, dl)
 		if w.Take() {
 			return nil
 		}
-		if got == 0 && e.roused.Load() && e.roused.Swap(false) {
+		if news > 0 || e.nops != nops {
+			vain = 0
+		} else if vain++; vain > refusedTurns {
+			time.Sleep(refusedPause)
+		}
+		if news == 0 && e.roused.Load() && e.roused.Swap(false) {
 			e.pace.Store(int32(slow))
 		}
 		if err := gaveUp(dl, done); err != nil {
@@ -87,6 +101,9 @@ func (e *Engine) drive(w *transport.Waiter, dl int64, done <-chan struct{}) erro
 		}
 		if e.ending.Load() {
 			return transport.ErrClosed
+		}
+		if err := e.lost.Load(); err != nil {
+			return *err
 		}
 	}
 	return nil
@@ -124,7 +141,7 @@ func (e *Engine) leave() {
 			e.q.armEvent(true)
 		}
 		e.driving.Store(false)
-		if !e.herd.Asleep() && !(watched && e.q.ready()) {
+		if !e.herd.Asleep() && !(watched && e.stillReady()) {
 			return
 		}
 		if !e.driving.CompareAndSwap(false, true) {
@@ -133,4 +150,12 @@ func (e *Engine) leave() {
 		e.q.armEvent(false)
 		e.reap()
 	}
+}
+
+// stillReady looks at the completion queue without the driver's role, which
+// Close may have taken to unmap it.
+func (e *Engine) stillReady() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return !e.dead.Load() && e.q.ready()
 }

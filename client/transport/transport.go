@@ -50,8 +50,8 @@ type Engine interface {
 
 	// Wait drives I/O until w is signalled, and takes the signal: the next Wait
 	// needs a new one. It gives up with [ErrTimeout] at deadline (the zero Time
-	// is never) or with [ErrCanceled] when done is closed (nil is never), at
-	// most about a millisecond late. A signal that is already there wins over
+	// is never) or with [ErrCanceled] when done is closed (nil is never), a few
+	// milliseconds late at most. A signal that is already there wins over
 	// both. on lists the connections, all of this engine, that may signal w.
 	Wait(w *Waiter, on []Conn, deadline time.Time, done <-chan struct{}) error
 

@@ -146,7 +146,8 @@ func (w *Waiter) Sleep(done <-chan struct{}) Outcome {
 	o.Lead = s&promoted != 0
 	// Expire reads the deadline and posts in two steps, and w may have begun
 	// another wait in between: then the sleep has ended for no reason.
-	o.Expired = s&expired != 0 && w.deadline.Load() <= Now()
+	d := w.deadline.Load()
+	o.Expired = s&expired != 0 && d != 0 && d <= Now()
 	return o
 }
 
