@@ -52,7 +52,7 @@ func onMatrix(t *testing.T, f func(t *testing.T, c *client.Client, mc *memcached
 		for _, network := range []string{"tcp", "unix"} {
 			t.Run(network, func(t *testing.T) {
 				mc := memcachedtest.Start(t, memcachedtest.Options{Network: network})
-				f(t, dial(t, &client.Config{Engine: kind}, mc.Addr()), mc)
+				f(t, dial(t, &client.Config{Engine: kind, OpTimeout: 20 * time.Second}, mc.Addr()), mc)
 			})
 		}
 	})

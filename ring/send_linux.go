@@ -43,7 +43,6 @@ func (c *conn) takeSend(s *sqe) sendState {
 		c.pending, c.spare = c.spare, nil
 	}
 	c.sending, c.async = true, c.blocked
-	kernelRead(c.flying)
 	s.PrepOperation(uring.IORING_OP_SEND, int32(c.fd), uint64(uintptr(unsafe.Pointer(&c.flying[0]))), uint32(min(len(c.flying), 1<<30)), 0)
 	s.SetUserData(c.userData(opSend))
 	if c.async {
@@ -88,6 +87,7 @@ func (c *conn) settle() bool {
 func (c *conn) landed(n int32) {
 	c.e.bytesOut.Add(uint64(n))
 	c.sending = false
+	kernelRead(c.flying[:n])
 	c.flying = c.flying[n:]
 	c.blocked = len(c.flying) > 0 // a short count means that the socket is full
 	if c.blocked {
