@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"unsafe"
 
+	uring "github.com/iceber/iouring-go/syscall"
 	"golang.org/x/sys/unix"
 
 	"github.com/memring/memring/client/transport"
@@ -90,6 +91,13 @@ func (a *arena) register(slot int, buf []byte) {
 		return
 	}
 	a.registered[slot] = true
+}
+
+// unregister lets the kernel unpin the buffers. Nothing may be in flight.
+func (a *arena) unregister() {
+	if a.table {
+		_ = register(a.ringFD, uring.IORING_UNREGISTER_BUFFERS, nil, 0)
+	}
 }
 
 // unmap gives all buffers back. The ring must be closed, so that the kernel

@@ -98,6 +98,9 @@ func (e *Engine) park(timeout time.Duration) {
 	e.q.armEvent(true)
 	_ = e.poller.wait() // a deadline is for drive to look at
 	e.q.armEvent(false)
+	if e.limited.Load() && e.limited.Swap(false) {
+		e.poller.limit(never)
+	}
 }
 
 // pace is how long the driver's waits are. It is measured now and then only.

@@ -61,9 +61,10 @@ type Engine struct {
 	nDirty     atomic.Int32
 	crowd      atomic.Int32 // > 0: several callers share the ring, see gather
 
-	herd   transport.Herd
-	keeper keeper
-	poller pollWait // where a driver waits on a slow ring
+	herd    transport.Herd
+	keeper  keeper
+	poller  pollWait    // where a driver waits on a slow ring
+	limited atomic.Bool // poller's wait was ended by unheard
 
 	drained   chan struct{} // closed when closed and the last connection is gone
 	closeOnce sync.Once
@@ -155,6 +156,9 @@ func (e *Engine) Close() error {
 		e.poller.close()
 		e.mu.Lock()
 		defer e.mu.Unlock()
+		// The kernel tears a ring down some time after its descriptor is closed;
+		// this gives the pinned memory back now.
+		e.arena.unregister()
 		_ = unix.Close(e.ringFD)
 		e.q.unmap()
 		if e.lost.Load() == nil {

@@ -205,7 +205,7 @@ func (e *Engine) look(turns, enters *uint64) (idle bool) {
 		e.nudge()
 	}
 	// What has come, or was closed, while nobody drives is not left for later.
-	idle = !waits && (n == *enters || e.anyClosing.Load() || e.failed.Load() != nil || e.q.ready())
+	idle = !waits && (n == *enters || e.anyClosing.Load() || e.failed.Load() != nil || e.q.pending())
 	*turns, *enters = t, n
 	switch {
 	case waits:

@@ -59,12 +59,12 @@ func (e *Engine) startKeeper() error {
 		_ = unix.Close(fd)
 		return setupError("fcntl", err)
 	}
-	watch, err := newPollWait(fd, func() bool { return e.q.ready() })
+	watch, err := newPollWait(fd, e.q.pending)
 	if err != nil {
 		_ = unix.Close(second)
 		return err
 	}
-	if e.poller, err = newPollWait(second, func() bool { return e.q.ready() }); err != nil {
+	if e.poller, err = newPollWait(second, e.q.pending); err != nil {
 		watch.close()
 		return err
 	}

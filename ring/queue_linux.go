@@ -94,6 +94,9 @@ func (q *queue) overflowed() bool {
 	return atomic.LoadUint32(q.sqFlags)&uring.IORING_SQ_CQ_OVERFLOW != 0
 }
 
+// pending reports whether there is anything to reap, in the queue or held back.
+func (q *queue) pending() bool { return q.ready() || q.overflowed() }
+
 // pop takes the oldest completion.
 func (q *queue) pop() (userData uint64, res int32, ok bool) {
 	head := atomic.LoadUint32(q.cqHead)

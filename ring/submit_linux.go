@@ -84,7 +84,16 @@ func (e *Engine) submit(n uint32) (done uint32) {
 // there is none, the tick makes the keeper drive.
 func (e *Engine) fatal(err error) {
 	e.failed.CompareAndSwap(nil, &err)
+	e.unheard()
+}
+
+// unheard wakes a driver that is parked in Go's poller without the kernel's help,
+// and sets a tick for when there is none. (One that is blocked in the kernel goes
+// on to sleep: there is no other way to it than a completion.)
+func (e *Engine) unheard() {
 	e.keeper.ensureTick(soonTick)
+	e.limited.Store(true)
+	e.poller.limit(0)
 }
 
 // fillSends makes entries of all pending sends and returns how many are sure to
@@ -194,7 +203,7 @@ func (e *Engine) submitAside() {
 }
 
 // nudge makes a completion appear, which wakes the driver out of the kernel, or
-// else the keeper. If the kernel takes none, the next tick sees to it.
+// else the keeper.
 func (e *Engine) nudge() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -203,11 +212,14 @@ func (e *Engine) nudge() {
 	}
 	s := e.entry()
 	if s == nil {
-		e.keeper.ensureTick(soonTick)
+		e.unheard()
 		return
 	}
 	s.PrepOperation(uring.IORING_OP_NOP, -1, 0, 0, 0)
 	e.unclaimed++
 	n := e.claim()
-	e.unclaimLocked(n - e.submit(n))
+	if left := n - e.submit(n); left > 0 {
+		e.unclaimLocked(left)
+		e.unheard()
+	}
 }

@@ -157,5 +157,5 @@ func (e *Engine) leave() {
 func (e *Engine) stillReady() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return !e.dead.Load() && e.q.ready()
+	return !e.dead.Load() && e.q.pending()
 }

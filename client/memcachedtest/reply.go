@@ -54,13 +54,16 @@ type replyQueue struct {
 	done bool // nothing more is put
 	dead bool // nothing more is written
 
-	writing sync.Mutex // late replies are written from goroutines of their own
+	// writing has room for whoever writes: late replies are written from
+	// goroutines of their own. It is no mutex, because a write may block, and
+	// who waits for a mutex keeps the time of a synctest bubble from passing.
+	writing chan struct{}
 	late    sync.WaitGroup
 	held    *queuedReply // swapped: goes behind the next; the writer's own
 }
 
 func newReplyQueue(sc *serverConn) *replyQueue {
-	q := &replyQueue{sc: sc}
+	q := &replyQueue{sc: sc, writing: make(chan struct{}, 1)}
 	q.cond = sync.NewCond(&q.mu)
 	return q
 }
@@ -222,8 +225,8 @@ func (q *replyQueue) write(p []byte) {
 	if len(p) == 0 {
 		return
 	}
-	q.writing.Lock()
-	defer q.writing.Unlock()
+	q.writing <- struct{}{}
+	defer func() { <-q.writing }()
 	q.mu.Lock()
 	dead := q.dead
 	q.mu.Unlock()
