@@ -3,15 +3,18 @@ package client
 import (
 	"fmt"
 	"net"
+	"net/netip"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // maxUnixPath is the longest path of a UNIX socket (struct sockaddr_un,
 // unix(7)), without the final zero byte.
 const maxUnixPath = 107
 
-// parseAddr reads a server address: "host:port", "[v6]:port", or "unix:/path".
+// parseAddr reads a server address: "host:port", "[v6]:port", or
+// "unix:/path".
 func parseAddr(s string) (network, addr string, err error) {
 	bad := func(why string) (string, string, error) {
 		return "", "", fmt.Errorf("%w: server address %q: %s", ErrConfig, s, why)
@@ -20,6 +23,8 @@ func parseAddr(s string) (network, addr string, err error) {
 		switch {
 		case path == "":
 			return bad("the path is missing")
+		case path[0] != '/' && path[0] != '@':
+			return bad("the path is not absolute (or, in Linux's abstract namespace, begins with @)")
 		case len(path) > maxUnixPath:
 			return bad(fmt.Sprintf("the path has more than %d bytes", maxUnixPath))
 		case strings.ContainsRune(path, 0):
@@ -32,15 +37,32 @@ func parseAddr(s string) (network, addr string, err error) {
 	}
 	host, port, err := net.SplitHostPort(s)
 	switch {
+	case err != nil && !strings.Contains(s, ":"):
+		return bad("the port is missing")
 	case err != nil:
 		return bad(`want "host:port", "[IPv6]:port" or "unix:/path"`)
 	case host == "":
 		return bad("the host is missing")
-	case strings.ContainsAny(host, " \t\r\n\x00"):
-		return bad("the host has a space or a control character")
+	case !validHost(host, s[0] == '['):
+		return bad("the host is neither a name nor an IP address")
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
 		return bad("the port is no number from 1 to 65535")
 	}
 	return "tcp", s, nil
+}
+
+// validHost reports whether host is an IP address or could be a name in DNS or
+// the hosts file.
+func validHost(host string, bracketed bool) bool {
+	if bracketed || strings.Contains(host, ":") {
+		_, err := netip.ParseAddr(host)
+		return err == nil
+	}
+	for _, r := range host {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '.' && r != '_' {
+			return false
+		}
+	}
+	return true
 }

@@ -37,9 +37,10 @@ func (cl *Client) Stats(ctx context.Context, args ...string) (map[string]map[str
 	var line strings.Builder
 	for i, a := range args {
 		if err := checkKey(a); err != nil { // the same characters would break the line
+			why := strings.TrimPrefix(err.Error(), ErrKey.Error()+": ")
 			return nil, &OpError{
 				Op: verbStats.String(), Outcome: NotSent,
-				Err: fmt.Errorf("%w: argument number %d is empty, too long, or has a space or a control character", ErrArgument, i),
+				Err: fmt.Errorf("%w: number %d: %s", ErrArgument, i, why),
 			}
 		}
 		line.WriteString(" " + a)

@@ -130,7 +130,7 @@ func TestNilClient(t *testing.T) {
 func TestBadConfiguration(t *testing.T) {
 	for _, servers := range [][]string{
 		nil, {""}, {"host"}, {"host:"}, {":11211"}, {"host:0"}, {"host:65536"}, {"host:x"}, {"h ost:1"},
-		{"unix:"}, {"/tmp/x"}, {"unix:/" + strings.Repeat("x", 200)}, {"::1:11211"}, {"[::1]"}, {"a:1", "a:1"},
+		{"unix:"}, {"/tmp/x"}, {"unix:/" + strings.Repeat("x", 200)}, {"::1:11211"}, {"[::1]"}, {"foo/bar:1"}, {"user@host:1"}, {"a,b:1"}, {"[zz]:1"}, {"unix:rel"}, {"a:1", "a:1"},
 	} {
 		_, err := client.New(servers, nil)
 		require.ErrorIs(t, err, client.ErrConfig, "%q", servers)
@@ -139,7 +139,7 @@ func TestBadConfiguration(t *testing.T) {
 		_, err := client.New([]string{"a:1"}, &cfg)
 		require.ErrorIs(t, err, client.ErrConfig, "%+v", cfg)
 	}
-	for _, addr := range []string{"127.0.0.1:11211", "[::1]:11211", "example.com:1", "unix:/x", "[fe80::1%lo]:1"} {
+	for _, addr := range []string{"127.0.0.1:11211", "[::1]:11211", "example.com:1", "unix:/x", "unix:@abstract", "[fe80::1%lo]:1", "höst_1.example:1"} {
 		c, err := client.New([]string{addr}, &client.Config{Engine: client.Poll})
 		require.NoError(t, err, addr)
 		require.Equal(t, []string{addr}, c.Servers())

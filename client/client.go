@@ -163,10 +163,18 @@ func (cl *Client) Engine() (name string, reason error) {
 	if cl == nil || cl.engines == nil {
 		return "", ErrNilClient
 	}
-	if cl.name == EngineURing {
-		return cl.name, degraded(cl.engines[0].engine)
+	if cl.name == EnginePoll {
+		return cl.name, cl.reason
 	}
-	return cl.name, cl.reason
+	if cl.reason != nil {
+		return cl.name, fmt.Errorf("%d rings instead of %d: %w", len(cl.engines), cl.cfg.Rings, cl.reason)
+	}
+	for _, e := range cl.engines {
+		if err := degraded(e.engine); err != nil {
+			return cl.name, err
+		}
+	}
+	return cl.name, nil
 }
 
 // Servers returns the servers' addresses as they were given to [New].

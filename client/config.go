@@ -59,8 +59,9 @@ type Config struct {
 	MaxDebt int
 
 	// LateWrite, if not nil, learns how a write ended whose call had given up with
-	// its outcome unknown. It is called in a goroutine of its own, which Close
-	// waits for.
+	// its outcome unknown: stores, Delete, Touch, Increment and Decrement. It is
+	// called in a goroutine of its own, which Close waits for, so it must not call
+	// Close. What is still outstanding when Close is called is not reported.
 	LateWrite func(LateWrite)
 
 	// DialContext connects to servers, for example through a proxy. Such

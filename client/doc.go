@@ -35,8 +35,9 @@
 // # Whose reply it is
 //
 // memcached answers in the order of the requests. That order says which reply
-// is whose; an opaque number and the key in the reply prove it, at every
-// request that can carry them. On any mismatch the connection is closed,
+// is whose, and the replies prove it: each reply of the meta protocol carries an
+// opaque number of its request, that to a get the key as well, and those to a
+// GetMulti the keys, in the order in which they were asked for. On any mismatch the connection is closed,
 // everything outstanding on it fails with [ErrDesync], and nothing of the reply
 // is handed out.
 //

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/memring/memring/reader"
 )
@@ -69,7 +70,8 @@ func (timeoutError) Is(err error) bool {
 type Outcome uint8
 
 const (
-	// Answered: the server has answered, or nothing was to be sent.
+	// Answered: the server has answered, with an error, or there was nothing to
+	// send.
 	Answered Outcome = iota
 	// NotSent: no byte of the request has left this process.
 	NotSent
@@ -124,10 +126,27 @@ func SafeToRetry(err error) bool {
 	return errors.As(err, &op) && op.Outcome == NotSent
 }
 
-// ServerError is an error line of the server. It matches [ErrServer].
+// ServerError is an error line of the server. It matches [ErrServer]. Its text
+// has the line only if that is one of memcached's own: a proxy might put a key
+// into it.
 type ServerError struct{ Line string }
 
-func (e *ServerError) Error() string { return fmt.Sprintf("server answered %q", e.Line) }
+func (e *ServerError) Error() string {
+	for _, known := range []string{
+		"SERVER_ERROR out of memory", "SERVER_ERROR busy", "SERVER_ERROR internal", "SERVER_ERROR while",
+		"SERVER_ERROR Too many", "SERVER_ERROR large object", "CLIENT_ERROR invalid", "CLIENT_ERROR duplicate",
+		"CLIENT_ERROR flush_all not allowed", "CLIENT_ERROR usage",
+	} {
+		if strings.HasPrefix(e.Line, known) {
+			return fmt.Sprintf("server answered %q", e.Line)
+		}
+	}
+	class, _, _ := strings.Cut(e.Line, " ")
+	if len(class) > len("SERVER_ERROR") {
+		class = "an error line"
+	}
+	return "server answered " + class + " (the line is in ServerError.Line)"
+}
 
 // Is makes a ServerError match ErrServer.
 func (e *ServerError) Is(err error) bool { return err == ErrServer }

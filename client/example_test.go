@@ -104,6 +104,7 @@ func ExampleClient_CompareAndSwap() {
 			log.Fatal(err)
 		}
 		it.Value = append(it.Value, ",b"...)
+		it.TTL = time.Hour // Get does not return it
 		err = c.CompareAndSwap(ctx, it)
 		if errors.Is(err, client.ErrConflict) {
 			continue // somebody else was faster: try again with the new value

@@ -14,7 +14,8 @@ type Item struct {
 
 	// TTL is for how long the item is to live, counted from now. Zero is for
 	// ever; parts of a second round up; more than 30 days are sent as a point in
-	// time. It is not set by the calls that return an Item.
+	// time. The calls that return an Item leave it zero: whoever stores such an
+	// item again has to say for how long.
 	TTL time.Duration
 
 	// CAS is the item's version, set by the calls that return an Item and used

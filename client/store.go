@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Set stores it, whatever was there before. The Value is the caller's own again
-// when the call has returned.
+// Set stores it, whatever was there before; it.CAS is not looked at. The Value is
+// the caller's own again when the call has returned.
 //
 // If the call fails after the request was sent, the item may have been stored
 // or not: see [OpError] and [SafeToRetry]. This holds for every call that
@@ -30,7 +30,8 @@ func (cl *Client) Append(ctx context.Context, it Item) error { return cl.store(c
 func (cl *Client) Prepend(ctx context.Context, it Item) error { return cl.store(ctx, verbPrepend, it) }
 
 // CompareAndSwap stores it if the item under its key still has the version
-// it.CAS, as a Get returned it. Otherwise it returns [ErrConflict], or
+// it.CAS, as a Get returned it. Its TTL is set anew like any other store's: a Get
+// does not return it, so give it again. Otherwise it returns [ErrConflict], or
 // [ErrNotFound] if there is no item any more.
 func (cl *Client) CompareAndSwap(ctx context.Context, it Item) error {
 	return cl.store(ctx, verbCompareAndSwap, it)
