@@ -3,6 +3,7 @@
 GO        ?= go
 FUZZTIME  ?= 10s
 TESTTIME  ?= 10m
+TORTURE   ?= 1m
 
 # Pinned: a new version brings new complaints, which should be a commit's
 # subject and not its surprise.
@@ -11,7 +12,7 @@ GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 # Where make was called, which -C doesn't change.
 CALLER := $(or $(PWD),$(CURDIR))
 
-.PHONY: help memcached test race nouring cross fuzz lint bench
+.PHONY: help memcached test race nouring cross fuzz torture lint bench
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -37,6 +38,10 @@ cross: ## build and vet for all platforms
 
 fuzz: memcached ## each fuzz target for FUZZTIME (10s)
 	sh scripts/fuzz.sh $(FUZZTIME)
+
+# SEEDS=100 does so many rounds, each a seed, instead of running for a time.
+torture: memcached ## real servers under faults, and closes under load; TORTURE=10m or SEEDS=N
+	cd bench && $(GO) run ./torture $(if $(SEEDS),-seeds $(SEEDS),-for $(TORTURE))
 
 lint: ## formatting, go vet, golangci-lint, and shellcheck if there is one
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then \

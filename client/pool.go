@@ -131,6 +131,13 @@ func (p *pool) hasRoom() bool {
 	return false
 }
 
+// closedChan is the done of a dial that need not be made.
+var closedChan = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
+
 // startDial joins the attempt under way or starts one. While the server is
 // known to be down it fails at once with the last attempt's error.
 func (p *pool) startDial() (*dial, error) {
@@ -141,6 +148,8 @@ func (p *pool) startDial() (*dial, error) {
 		return nil, ErrClosed
 	case p.dialing != nil:
 		return p.dialing, nil
+	case !p.hasRoom(): // somebody else's dial has filled it
+		return &dial{done: closedChan}, nil
 	case time.Now().Before(p.retryAt):
 		return nil, p.lastErr
 	}

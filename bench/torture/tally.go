@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"github.com/memring/memring/client"
+)
+
+// tally counts what happened, in one round or in several.
+type tally struct {
+	ops, gets, wrong, hangs, leaks, desyncs atomic.Uint64
+
+	timeouts atomic.Uint64 // calls that ended by their deadline or cancellation
+	sent     atomic.Uint64 // those of them whose request had been sent
+
+	owed  atomic.Uint64 // requests given up after sending, where the server answered all in the end
+	saved atomic.Uint64 // those of them whose reply found its connection alive
+
+	lateWrites atomic.Uint64 // writes whose outcome was told later
+
+	lost, unavailable, overloaded, server, odd atomic.Uint64 // calls that ended by other errors
+
+	dials, losses atomic.Uint64
+	unwanted      atomic.Uint64 // connections lost although the server answered everything
+	unquiet       atomic.Uint64 // calls that failed where only idle connections were closed
+	misclosed     atomic.Uint64 // calls that ended otherwise than Close should end them
+
+	inexcusable atomic.Uint64 // calls late by more than lateLimit that the machine does not explain
+
+	late lateness // of the calls that returned after their deadline
+	lag  lateness // of a timer that has nothing to do with memring
+}
+
+// counts are the tally's numbers, for adding up.
+func (t *tally) counts() []*atomic.Uint64 {
+	return []*atomic.Uint64{
+		&t.ops, &t.gets, &t.wrong, &t.hangs, &t.leaks, &t.desyncs, &t.timeouts, &t.sent, &t.owed, &t.saved,
+		&t.lost, &t.unavailable, &t.overloaded, &t.server, &t.odd, &t.dials, &t.losses, &t.unwanted, &t.unquiet, &t.misclosed, &t.lateWrites,
+		&t.inexcusable,
+	}
+}
+
+func (t *tally) add(o *tally) {
+	from := o.counts()
+	for i, n := range t.counts() {
+		n.Add(from[i].Load())
+	}
+	t.late.merge(&o.late)
+	t.lag.merge(&o.lag)
+}
+
+// failed reports whether something happened that never may.
+func (t *tally) failed() bool {
+	return t.wrong.Load()+t.hangs.Load()+t.leaks.Load()+t.desyncs.Load()+t.misclosed.Load() > 0
+}
+
+// recovered is the share of timeouts that cost no connection, in percent, of those that the server answered.
+func (t *tally) recovered() float64 {
+	if t.owed.Load() == 0 {
+		return 100
+	}
+	return 100 * float64(t.saved.Load()) / float64(t.owed.Load())
+}
+
+// classify counts a call's error.
+func (c *caller) classify(op string, err error) {
+	t := c.tally
+	var e *client.OpError
+	isOp := errors.As(err, &e)
+	switch {
+	case err == nil:
+	case errors.Is(err, client.ErrDesync): // the client's own count is the one that is reported
+		c.odd(op, err)
+	case !isOp:
+		t.odd.Add(1)
+		c.odd(op, err)
+	case errors.Is(err, client.ErrTimeout), errors.Is(err, context.Canceled):
+		t.timeouts.Add(1)
+		if e.Outcome == client.Unknown {
+			t.sent.Add(1)
+		}
+	case errors.Is(err, client.ErrConnLost):
+		t.lost.Add(1)
+	case errors.Is(err, client.ErrUnavailable):
+		t.unavailable.Add(1)
+	case errors.Is(err, client.ErrOverloaded):
+		t.overloaded.Add(1)
+	case errors.Is(err, client.ErrServer):
+		t.server.Add(1)
+		c.odd(op, err)
+	default:
+		t.odd.Add(1)
+		c.odd(op, err)
+	}
+}
