@@ -118,6 +118,7 @@ func (c *conn) retract(o *op) bool {
 			}
 			c.unsent = append(c.unsent[:i], c.unsent[i+1:]...)
 			o.void.Store(voided)
+			c.load.Add(-1)
 			c.watchForStall()
 			return true
 		}
@@ -133,8 +134,8 @@ func (c *conn) Next() reader.Slot {
 		if o == nil {
 			return nil // no typed nil: the parser compares
 		}
-		c.ended++
 		if !c.isVoid(o) {
+			c.ended++
 			return o
 		}
 		o.eng.recycle(o)

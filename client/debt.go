@@ -32,11 +32,9 @@ func (c *conn) owes() {
 		c.giveUp(closedDebt, fmt.Errorf("more than %d abandoned requests unanswered (Config.MaxDebt)", cfg.MaxDebt))
 		return
 	}
-	if n == 1 {
-		c.mu.Lock()
-		c.watchForStall()
-		c.mu.Unlock()
-	}
+	c.mu.Lock()
+	c.watchForStall()
+	c.mu.Unlock()
 }
 
 // watchForStall starts the timer. mu is held.
@@ -62,7 +60,7 @@ func (c *conn) lookForStall() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	d := &c.debt
-	if c.err != nil || c.load.Load() == 0 {
+	if c.err != nil || c.load.Load() == 0 && d.replies.Load() <= 0 {
 		d.timer = nil
 		return
 	}

@@ -70,6 +70,18 @@ func (l *simLedger) add(tag string, at int64, reply []byte) {
 	l.facts[tag] = append(l.facts[tag], f)
 }
 
+// spoil says that the answer given at that time was falsified such that it must
+// never be handed out.
+func (l *simLedger) spoil(tag string, at int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := range l.facts[tag] {
+		if f := &l.facts[tag][i]; f.at == at {
+			f.status, f.items = "spoiled", nil
+		}
+	}
+}
+
 // simParse reads a true reply, of which only the in-process server is the
 // author.
 func simParse(reply []byte) (f simFact) {

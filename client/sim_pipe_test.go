@@ -14,7 +14,8 @@ import (
 // often half sent; a Read may return few bytes, so that replies are split
 // anywhere; it can be half-closed and reset.
 type simPipe struct {
-	room   int  // bytes that each direction holds
+	room   int  // bytes that are held on their way to the server
+	back   int  // and on their way back
 	grain  int  // the most that one Read of the client returns
 	resets bool // the server's Close drops what is on the way
 
@@ -23,7 +24,7 @@ type simPipe struct {
 }
 
 func (p simPipe) ends() (client, server net.Conn) {
-	up, down := newSimStream(p.room, p.room), newSimStream(p.room, p.grain)
+	up, down := newSimStream(p.room, p.room), newSimStream(p.back, p.grain)
 	return &simEnd{in: down, out: up}, &simEnd{in: up, out: down, resets: p.resets, lag: p.lag}
 }
 
