@@ -32,7 +32,7 @@ func (e *Engine) turn(how waitKind, w *transport.Waiter, deadline int64) (news i
 	e.inKernel.Store(how != waitNot)
 	e.mu.Unlock()
 
-	done := n
+	var done uint32
 	switch how {
 	case waitKernel:
 		done, news = e.waitInKernel(n, prompt, deadline)

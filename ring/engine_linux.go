@@ -177,6 +177,15 @@ func (e *Engine) breakDown(err error) {
 	if !e.lost.CompareAndSwap(nil, &err) {
 		return
 	}
+	// Whoever has not seen that is on its way into the kernel with entries that
+	// name our descriptors: it must be through before those are closed, and their
+	// numbers become other files'. It holds submitter, or mu.
+	for !e.submitter.CompareAndSwap(false, true) {
+		time.Sleep(refusedPause)
+	}
+	e.mu.Lock()
+	e.mu.Unlock() //nolint:staticcheck // an empty section: to have been in it is the point
+	e.submitter.Store(false)
 	for _, c := range e.conns() {
 		e.fail(c, err)
 	}

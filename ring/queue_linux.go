@@ -26,6 +26,7 @@ type queue struct {
 	tail                    uint32 // our copy of *sqTail; entries from there to it are filled but not published
 
 	cqHead, cqTail, cqFlags *uint32
+	cqDropped               *uint32
 	cqMask                  uint32
 	cqes                    []cqe
 }
@@ -50,8 +51,9 @@ func mapQueue(fd int, p *uring.IOURingParams) (*queue, error) {
 		sqMask: *at(p.SQOffset.RingMask),
 		sqes:   unsafe.Slice((*sqe)(unsafe.Pointer(&smem[0])), p.SQEntries),
 		cqHead: at(p.CQOffset.Head), cqTail: at(p.CQOffset.Tail), cqFlags: at(p.CQOffset.Flags),
-		cqMask: *at(p.CQOffset.RingMask),
-		cqes:   unsafe.Slice((*cqe)(unsafe.Pointer(&mem[p.CQOffset.Cqes])), p.CQEntries),
+		cqDropped: at(p.CQOffset.Overflow),
+		cqMask:    *at(p.CQOffset.RingMask),
+		cqes:      unsafe.Slice((*cqe)(unsafe.Pointer(&mem[p.CQOffset.Cqes])), p.CQEntries),
 	}
 	// The index array is an indirection we have no use for: entry i is SQE i.
 	for i, array := uint32(0), unsafe.Slice(at(p.SQOffset.Array), p.SQEntries); i < p.SQEntries; i++ {
@@ -93,6 +95,10 @@ func (q *queue) ready() bool { return atomic.LoadUint32(q.cqHead) != atomic.Load
 func (q *queue) overflowed() bool {
 	return atomic.LoadUint32(q.sqFlags)&uring.IORING_SQ_CQ_OVERFLOW != 0
 }
+
+// dropped reports whether the kernel has lost completions, for want of memory to
+// keep them in. It says so (EBADR) only to an enter that waits.
+func (q *queue) dropped() bool { return atomic.LoadUint32(q.cqDropped) != 0 }
 
 // pending reports whether there is anything to reap, in the queue or held back.
 func (q *queue) pending() bool { return q.ready() || q.overflowed() }

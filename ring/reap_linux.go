@@ -17,6 +17,9 @@ func (e *Engine) reap() (n int) {
 					continue
 				}
 			}
+			if e.q.dropped() && e.failed.Load() == nil {
+				e.fatal(unix.EBADR)
+			}
 			break
 		}
 		switch c, kind := e.slots.owner(ud); {
