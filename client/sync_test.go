@@ -43,11 +43,11 @@ func TestTimeoutKeepsTheConnection(t *testing.T) {
 			var cancel context.CancelFunc
 			var want error
 			if i%2 == 0 {
-				ctx, cancel = context.WithTimeout(context.Background(), 10*time.Millisecond)
+				ctx, cancel = context.WithTimeout(context.Background(), 50*time.Millisecond)
 				want = context.DeadlineExceeded
 			} else {
 				ctx, cancel = context.WithCancel(context.Background())
-				time.AfterFunc(10*time.Millisecond, cancel)
+				time.AfterFunc(50*time.Millisecond, cancel)
 				want = context.Canceled
 			}
 			dst := []byte("untouched")[:4]
