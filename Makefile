@@ -12,7 +12,7 @@ GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 # Where make was called, which -C doesn't change.
 CALLER := $(or $(PWD),$(CURDIR))
 
-.PHONY: help memcached test race nouring cross fuzz torture lint bench
+.PHONY: help memcached test race nouring cross fuzz torture mutants lint bench
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -42,6 +42,9 @@ fuzz: memcached ## each fuzz target for FUZZTIME (10s)
 # SEEDS=100 does so many rounds, each a seed, instead of running for a time.
 torture: memcached ## real servers under faults, and closes under load; TORTURE=10m or SEEDS=N
 	cd bench && $(GO) run ./torture $(if $(SEEDS),-seeds $(SEEDS),-for $(TORTURE))
+
+mutants: memcached ## show that the tests can fail: break the library, see them notice
+	cd bench && $(GO) run ./mutants
 
 lint: ## formatting, go vet, golangci-lint, and shellcheck if there is one
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then \
