@@ -58,6 +58,12 @@ type Config struct {
 	// cheaper than to wait for them. If zero, 1,024; if negative, no bound.
 	MaxDebt int
 
+	// DirectReceive is how many bytes of a value must be missing behind what has
+	// come through a connection's 64 KiB receive buffer to be received straight into
+	// the value's place, which saves copying them and costs a system call. If zero,
+	// 64 KiB; if negative, everything goes through the buffer.
+	DirectReceive int
+
 	// LateWrite, if not nil, learns how a write ended whose call had given up with
 	// its outcome unknown: stores, Delete, Touch, Increment and Decrement. It is
 	// called in a goroutine of its own, which Close waits for, so it must not call
@@ -76,6 +82,7 @@ const (
 	defaultTimeout    = time.Second
 	defaultStallLimit = 10 * time.Second
 	defaultMaxDebt    = 1024
+	defaultDirect     = 64 << 10
 	procsPerRing      = 8
 	maxRings          = 64
 	maxConns          = 1024
@@ -108,6 +115,7 @@ func (c *Config) withDefaults() (Config, error) {
 	defaulted(&out.DialTimeout, defaultTimeout)
 	defaulted(&out.StallLimit, defaultStallLimit)
 	defaulted(&out.MaxDebt, defaultMaxDebt)
+	defaulted(&out.DirectReceive, defaultDirect)
 	return out, nil
 }
 

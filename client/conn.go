@@ -170,11 +170,15 @@ func (c *conn) pop() *op {
 }
 
 // Received parses what has come.
-func (c *conn) Received(window []byte) (int, error) {
+func (c *conn) Received(window []byte) (used int, into []byte, err error) {
 	c.debt.heard.Add(1)
-	used, err := c.parser.Parse(window, c)
+	used, err = c.parser.Parse(window, c)
 	if s := c.parser.Slot(); s != nil {
-		s.(*op).release()
+		o := s.(*op)
+		if least := c.p.srv.cl.cfg.DirectReceive; least > 0 && c.parser.ValueLeft() >= least {
+			into = o.land()
+		}
+		o.release()
 	}
 	if c.ended > 0 {
 		c.load.Add(-c.ended)
@@ -183,7 +187,23 @@ func (c *conn) Received(window []byte) (int, error) {
 	if err != nil {
 		c.down.Store(true)
 	}
-	return used, err
+	return used, into, err
+}
+
+// Landed takes in what has come without a window. The value's op is the parser's
+// until its last byte has come, so it is the one that has offered the place.
+func (c *conn) Landed(n int) (into []byte, err error) {
+	if n > 0 {
+		c.debt.heard.Add(1)
+	}
+	o := c.parser.Slot().(*op)
+	if err = c.parser.Landed(n); err == nil {
+		into = o.landed(n)
+		o.release()
+	} else {
+		c.down.Store(true)
+	}
+	return into, err
 }
 
 // Closed fails everything outstanding. Ops whose bytes the kernel has never

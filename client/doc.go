@@ -51,8 +51,9 @@
 // # Memory
 //
 // Values are copied once, out of the connection's 64 KiB receive buffer into
-// memory that is the caller's own. Nothing that is handed out refers to the
-// buffer.
+// memory that is the caller's own; what a large value has beyond that is received
+// straight into its place, see Config.DirectReceive. Nothing that is handed out
+// refers to the buffer.
 //
 // # Limitations
 //

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/memring/memring/client/transport"
 	"github.com/memring/memring/reader"
@@ -23,6 +24,9 @@ import (
 //     then, and only if the op is not abandoned.
 //   - The caller that gives up takes mu: it finds the op done, and has its
 //     result after all, or abandons it, and from then on nobody touches its dst.
+//   - Between two windows the rest of a large value may land in dst, which is the
+//     kernel's then although nobody holds mu. Landing says so. A caller that gives
+//     up has the landing ended first, and waits until it is.
 //
 // Done is the driver's last touch if the caller has not given up, abandon is
 // the caller's last if it has: the other party recycles the op.
@@ -37,10 +41,12 @@ type op struct {
 	size   int // bytes on the wire
 	expect reader.Expect
 
-	mu    sync.Mutex
-	held  bool // the driver holds mu; the driver's
-	state opState
-	void  atomic.Uint32 // a voidState
+	mu      sync.Mutex
+	held    bool // the driver holds mu; the driver's
+	state   opState
+	landing bool          // the kernel may write to dst behind its length
+	leaving bool          // the caller waits for the end of that
+	void    atomic.Uint32 // a voidState
 
 	// The result: the driver's while it holds mu, the caller's once done.
 	status  reader.Status
@@ -82,7 +88,7 @@ func (o *op) begin(v verb, key string) {
 	o.request = request{verb: v, key: key}
 	o.own.Init()
 	o.w = &o.own
-	o.state = opPending
+	o.state, o.landing, o.leaving = opPending, false, false
 	o.status, o.err = 0, nil
 	o.item = Item{}
 	o.void.Store(notVoid)
@@ -152,22 +158,58 @@ func (o *op) Chunk(p []byte) {
 	}
 }
 
-// take appends a part of the value to dst, which it makes exactly as large as
-// needed for all that is still to come. A fresh slice for a value that comes in
+// take appends a part of the value to dst. A fresh slice for a value that comes in
 // one part is made by append, which does not zero what it is about to fill.
 func (o *op) take(p []byte) {
-	if need := len(o.dst) + o.want; cap(o.dst) < need || o.dst == nil {
-		if len(o.dst) == 0 && o.want == len(p) && len(p) > 0 {
-			o.dst = slices.Clip(append([]byte(nil), p...))
-			p, o.want = nil, 0
-		} else {
-			grown := make([]byte, len(o.dst), need)
-			copy(grown, o.dst)
-			o.dst = grown
-		}
+	if o.dst == nil && o.want == len(p) && len(p) > 0 {
+		o.dst = slices.Clip(append([]byte(nil), p...))
+		o.want = 0
+		return
 	}
+	o.room()
 	o.dst = append(o.dst, p...)
 	o.want -= len(p)
+}
+
+// room makes dst exactly as large as needed for all that is still to come, if it
+// is smaller.
+func (o *op) room() {
+	if need := len(o.dst) + o.want; cap(o.dst) < need || o.dst == nil {
+		grown := make([]byte, len(o.dst), need)
+		copy(grown, o.dst)
+		o.dst = grown
+	}
+}
+
+// land offers the place where the rest of the value belongs, so that it is
+// received there and not copied. Nil if nobody wants the value any more.
+func (o *op) land() []byte {
+	if !o.claim() || o.leaving {
+		return nil
+	}
+	o.room()
+	o.landing = true
+	return o.dst[len(o.dst) : len(o.dst)+o.want]
+}
+
+// landed takes in n bytes that have come there, and offers the rest.
+func (o *op) landed(n int) []byte {
+	o.claim()
+	o.dst = o.dst[:len(o.dst)+n]
+	o.want -= n
+	if o.want > 0 && !o.leaving {
+		return o.dst[len(o.dst) : len(o.dst)+o.want]
+	}
+	o.endLanding()
+	return nil
+}
+
+// endLanding has the driver's word that the kernel is done with dst. mu is held.
+func (o *op) endLanding() {
+	if o.landing && o.leaving {
+		o.w.Signal()
+	}
+	o.landing = false
 }
 
 // commit moves the value that has come to the hits. That is done only once the
@@ -213,6 +255,7 @@ func (o *op) Done(r *reader.Result) {
 // fail ends the op because its connection has.
 func (o *op) fail(err error) {
 	o.claim()
+	o.endLanding()
 	o.err = err
 	o.conclude(false)
 }
@@ -241,6 +284,16 @@ func (o *op) conclude(answered bool) {
 // the op is the caller's, with its result.
 func (o *op) abandon() bool {
 	o.mu.Lock()
+	for o.landing {
+		o.leaving = true
+		o.mu.Unlock()
+		o.c.t.Divert()
+		// No deadline: cancelling a receive takes microseconds, and dst cannot be
+		// given back before. An error would come with the connection's end, which
+		// ends the landing as well.
+		_ = o.eng.Wait(o.w, o.on[:1], time.Time{}, nil)
+		o.mu.Lock()
+	}
 	if o.state == opDone {
 		o.mu.Unlock()
 		return false

@@ -23,7 +23,7 @@ func (e *echoEngine) Dial(_ context.Context, _, _ string, h transport.Handler) (
 }
 
 func (e *echoEngine) Wait(w *transport.Waiter, _ []transport.Conn, _ time.Time, _ <-chan struct{}) error {
-	if _, err := e.h.Received(e.rep); err != nil {
+	if _, _, err := e.h.Received(e.rep); err != nil {
 		return err
 	}
 	if !w.Take() {
@@ -40,6 +40,7 @@ func (e *echoEngine) Send(head, _, _ []byte) (int, error) {
 
 func (e *echoEngine) Wake(*transport.Waiter)       {}
 func (e *echoEngine) Retract(int, int) bool        { return false }
+func (e *echoEngine) Divert()                      {}
 func (e *echoEngine) Close() error                 { return nil }
 func (e *echoEngine) Counters() transport.Counters { return transport.Counters{} }
 

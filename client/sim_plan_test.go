@@ -65,6 +65,7 @@ func newSimPlan(seed uint64) simPlan {
 			DialTimeout:    simPick(r, 10*time.Millisecond, 50*time.Millisecond),
 			StallLimit:     simPick(r, -1, 20*time.Millisecond, 100*time.Millisecond, time.Second),
 			MaxDebt:        simPick(r, -1, 1, 3, 1024),
+			DirectReceive:  simPick(r, 0, 1, 1, 20, 150),
 		},
 	}
 	if r.IntN(100) == 0 {

@@ -113,14 +113,23 @@ const (
 
 // step reads once and delivers what came. The caller holds the baton.
 func (c *conn) step() stepResult {
-	n, err := c.nc.Read(c.window[c.have:])
+	where := c.window[c.have:]
+	if len(c.into) > 0 {
+		if c.takeDivert() {
+			return c.after(c.landed(0))
+		}
+		where = c.into
+	}
+	n, err := c.nc.Read(where)
 	c.reads.Add(1)
 	if n > 0 {
 		c.bytesIn.Add(uint64(n))
-		if herr := c.deliver(n); herr != nil {
-			c.fail(herr)
-			c.finish()
-			return stepEnd
+		deliver := c.deliver
+		if len(c.into) > 0 {
+			deliver = c.landed
+		}
+		if res := c.after(deliver(n)); res == stepEnd {
+			return res
 		}
 	}
 	switch {
@@ -133,16 +142,26 @@ func (c *conn) step() stepResult {
 	return stepEnd
 }
 
+// after ends the connection if the handler has returned an error.
+func (c *conn) after(err error) stepResult {
+	if err == nil {
+		return stepDone
+	}
+	c.fail(err)
+	c.finish()
+	return stepEnd
+}
+
 // deliver gives the window to the handler, after n bytes were added to it.
 func (c *conn) deliver(n int) error {
 	c.have += n
-	used, err := c.h.Received(c.window[:c.have:c.have])
+	used, into, err := c.h.Received(c.window[:c.have:c.have])
 	if err != nil {
 		return err
 	}
 	switch used {
 	case c.have:
-		c.have = 0
+		c.have, c.into = 0, into
 	case 0:
 		if c.have == len(c.window) {
 			return transport.ErrStuck
@@ -151,6 +170,23 @@ func (c *conn) deliver(n int) error {
 		c.have = copy(c.window, c.window[used:c.have])
 	}
 	return nil
+}
+
+// landed tells the handler that n bytes have come to into.
+func (c *conn) landed(n int) (err error) {
+	c.into, err = c.h.Landed(n)
+	return err
+}
+
+// takeDivert reports whether Divert was called, and forgets it. That comes before
+// the call that it leads to: one that is forgotten after it may have been meant
+// for the next landing. One that comes too late leads to a call for nothing.
+func (c *conn) takeDivert() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	d := c.diverted
+	c.diverted = false
+	return d
 }
 
 // survives reports whether err is only an interrupt. If not, it makes it the

@@ -14,10 +14,12 @@ import (
 
 type signaller struct{ w *transport.Waiter }
 
-func (s signaller) Received(window []byte) (int, error) {
+func (s signaller) Received(window []byte) (int, []byte, error) {
 	s.w.Signal()
-	return len(window), nil
+	return len(window), nil, nil
 }
+
+func (s signaller) Landed(int) ([]byte, error) { return nil, nil }
 
 func (s signaller) Closed(error) {}
 

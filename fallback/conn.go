@@ -24,6 +24,7 @@ type conn struct {
 	// The holder of the baton owns these.
 	window []byte // transport.WindowSize bytes, lent to the handler
 	have   int    // bytes at the front of window that were not used yet
+	into   []byte // where the next bytes land instead, see Handler.Received
 
 	// The writer owns these, besides the buffer that it took from pend.
 	rest []byte // what a flusher shall write first, a part of base
@@ -50,6 +51,7 @@ type conn struct {
 	polled      bool    // since the clock looked, by a caller with a done channel
 	idleSince   int64
 	interrupted bool // the read deadline is set
+	diverted    bool // into shall not be read into any more
 
 	err  error // why it is closed or closing; nothing is queued any more
 	werr error // why nothing can be written any more; what was sent is still read
@@ -109,6 +111,16 @@ func (c *conn) Retract(size, after int) bool {
 	}
 	c.pend = append(c.pend[:end-size], c.pend[end:]...)
 	return true
+}
+
+// Divert implements [transport.Conn].
+func (c *conn) Divert() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.diverted = true
+	if c.baton == held {
+		c.interruptLocked()
+	}
 }
 
 // Close implements [transport.Conn].

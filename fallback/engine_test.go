@@ -85,8 +85,9 @@ func selfSigned(t *testing.T) tls.Certificate {
 
 type discard struct{ closed chan error }
 
-func (d discard) Received(window []byte) (int, error) { return len(window), nil }
-func (d discard) Closed(err error)                    { d.closed <- err }
+func (d discard) Received(window []byte) (int, []byte, error) { return len(window), nil, nil }
+func (d discard) Landed(int) ([]byte, error)                  { return nil, nil }
+func (d discard) Closed(err error)                            { d.closed <- err }
 
 func TestAdopt(t *testing.T) {
 	e := fallback.New(nil)

@@ -15,9 +15,9 @@ const keepSendBuffer = 256 << 10
 
 // conn is one socket on the ring.
 //
-// Ownership of its memory: pending belongs to mu. flying, and the part of
-// window behind have while armed, belong to the kernel from the moment their
-// entry is filled until its completion is reaped. Everything else below the
+// Ownership of its memory: pending belongs to mu. flying, and while armed either
+// into or the part of window behind have, belong to the kernel from the moment
+// their entry is filled until its completion is reaped. Everything else below the
 // line is the driver's.
 type conn struct {
 	e    *Engine
@@ -44,9 +44,13 @@ type conn struct {
 	fixed  bool   // window is registered under index slot
 	more   bool   // the last receive got all that it asked for
 	have   int    // bytes in window that the handler has not used
+	into   []byte // the handler's memory, where the next bytes land instead
 	armed  bool   // a receive is in the kernel
 	rest   bool   // in Engine.resting
 	ended  bool   // Handler.Closed was called
+
+	diverted  atomic.Bool // into is wanted back
+	canceling bool        // and its receive was asked to end
 }
 
 var _ transport.Conn = (*conn)(nil)

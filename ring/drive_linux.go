@@ -25,6 +25,7 @@ func (e *Engine) turn(how waitKind, w *transport.Waiter, deadline int64) (news i
 	e.mu.Lock()
 	prompt := e.fillSends()
 	e.fillRecvs()
+	e.fillCancels()
 	n := e.claim()
 	if e.q.ready() || e.lost.Load() != nil {
 		how = waitNot

@@ -35,23 +35,30 @@ type Engine struct {
 	q         *queue
 	pollFirst bool // the kernel knows IORING_RECVSEND_POLL_FIRST
 
+	// The kernel tells how far a receive has come that is cancelled, so that it
+	// may be let run until it is full.
+	keepsCount bool
+
 	mu        sync.Mutex
 	slots     slotTable
 	arena     arena
 	dirty     []*conn // have bytes to send
 	closing   []*conn // Close was called, to be taken notice of by the driver
+	diverting []*conn // and Divert
 	unclaimed uint32  // filled entries that no enter has been asked to submit
 	closed    bool
 
-	inKernel   atomic.Bool // the driver waits, or is about to; set under mu
-	anyClosing atomic.Bool
-	failed     atomic.Pointer[error] // enter has failed for good, for the driver to see
-	lost       atomic.Pointer[error] // and it has: see breakDown
+	inKernel     atomic.Bool // the driver waits, or is about to; set under mu
+	anyClosing   atomic.Bool
+	anyDiverting atomic.Bool
+	failed       atomic.Pointer[error] // enter has failed for good, for the driver to see
+	lost         atomic.Pointer[error] // and it has: see breakDown
 
 	driving    atomic.Bool
 	buried     int           // driver's: connections that have ended
 	nops       int           // driver's: NOPs reaped, see nudge
 	resting    []*conn       // driver's: receives to arm with the next enter
+	canceling  []*conn       // driver's: receives to cancel with it
 	turns      atomic.Uint64 // how often a driver has begun to wait
 	cancelable atomic.Bool   // the driver's wait ends with a context
 	roused     atomic.Bool   // the keeper has woken the driver because it waits for long
@@ -91,6 +98,7 @@ func New() (*Engine, error) {
 	}
 	// Sparse tables and the flag came with the same release, 5.19.
 	e.pollFirst = e.arena.table
+	e.keepsCount = k.knows(opSendmsgZC)
 	e.single.Store(runtime.GOMAXPROCS(0) == 1)
 	if err == nil {
 		err = e.startKeeper()
@@ -186,6 +194,7 @@ func (e *Engine) breakDown(err error) {
 	e.mu.Lock()
 	e.mu.Unlock() //nolint:staticcheck // an empty section: to have been in it is the point
 	e.submitter.Store(false)
+	e.k.cancelAll() // before callers get back the memory that values land in
 	for _, c := range e.conns() {
 		e.fail(c, err)
 	}

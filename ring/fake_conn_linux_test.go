@@ -21,6 +21,7 @@ type fakeConn struct {
 
 	mu     sync.Mutex
 	c      *conn
+	k      *fakeKernel
 	seq    int
 	expect []byte     // queued, and not arrived at the peer yet
 	fifo   []*fakeReq // to be answered
@@ -38,6 +39,8 @@ type fakeReq struct {
 	w         *transport.Waiter // nil once its caller has given up
 	done      bool
 	err       error
+	mem       []byte // where its payload lands
+	leaving   bool   // its caller wants that to end
 }
 
 var errEnough = errors.New("handler had enough")
@@ -79,6 +82,7 @@ func (c *fakeConn) send(w *transport.Waiter, r *rand.Rand) (*fakeReq, error) {
 func (c *fakeConn) abandon(q *fakeReq, w *transport.Waiter, retract bool) (done, retracted bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.reclaim(q, w)
 	if q.done {
 		if !w.Take() {
 			c.complain("a request is done, and nobody has signalled its waiter")
@@ -135,7 +139,7 @@ func (c *fakeConn) enter() func() {
 	return func() { c.driving.Add(-1) }
 }
 
-func (c *fakeConn) Received(window []byte) (used int, err error) {
+func (c *fakeConn) Received(window []byte) (used int, into []byte, err error) {
 	defer c.enter()()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -146,32 +150,49 @@ func (c *fakeConn) Received(window []byte) (used int, err error) {
 		if c.cur == nil {
 			n, err := c.header(window[used:])
 			if n == 0 || err != nil {
-				return used, err
+				return used, nil, err
 			}
 			used += n
 		}
 		n := min(c.left, len(window)-used)
-		at := c.cur.size - c.left
-		if !bytes.Equal(window[used:used+n], payload(c.cur.seq, c.cur.size)[at:at+n]) {
-			c.complain("wrong payload of reply %d", c.cur.seq)
-			return used, errEnough
+		if err = c.payload(window[used : used+n]); err != nil {
+			return used, nil, err
 		}
 		used += n
-		if c.left -= n; c.left > 0 {
-			return used, nil
+		if c.left > 0 {
+			return used, c.land(), nil
 		}
-		q := c.cur
-		c.cur = nil
-		q.finish(nil)
-		if q.seq == c.endAt {
-			if c.endAt%2 == 0 {
-				return used, errEnough
-			}
-			if c.c != nil {
-				_ = c.c.Close()
-			}
+		if err = c.complete(); err != nil {
+			return used, nil, err
 		}
 	}
+}
+
+// payload takes in the next part of the current reply. mu is held.
+func (c *fakeConn) payload(b []byte) error {
+	at := c.cur.size - c.left
+	if !bytes.Equal(b, payload(c.cur.seq, c.cur.size)[at:at+len(b)]) {
+		c.complain("wrong payload of reply %d", c.cur.seq)
+		return errEnough
+	}
+	c.left -= len(b)
+	return nil
+}
+
+// complete ends the current reply. mu is held.
+func (c *fakeConn) complete() error {
+	q := c.cur
+	c.cur = nil
+	q.finish(nil)
+	if q.seq == c.endAt {
+		if c.endAt%2 == 0 {
+			return errEnough
+		}
+		if c.c != nil {
+			_ = c.c.Close()
+		}
+	}
+	return nil
 }
 
 // header reads a reply's first line and returns its length, or 0 if it, or a
@@ -210,6 +231,9 @@ func (c *fakeConn) Closed(err error) {
 	}
 	c.why = err
 	if c.cur != nil {
+		if c.cur.mem != nil {
+			c.k.giveBack(c.cur.mem)
+		}
 		c.cur.finish(err)
 		c.cur = nil
 	}

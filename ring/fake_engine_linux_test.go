@@ -16,8 +16,9 @@ func newFakeEngine(r *rand.Rand) (*Engine, *fakeKernel, error) {
 		q:   newFakeQueue(1<<(1+r.IntN(5)), 1<<(1+r.IntN(6))),
 		rnd: r, odds: drawOdds(r),
 		bell: make(chan struct{}, 1), socks: map[int32]*fakeSock{}, owners: map[uint64]bool{}, faults: map[string]int{},
+		lent: map[uintptr]int{},
 	}
-	e := &Engine{k: k, q: k.q, ringFD: -1, drained: make(chan struct{}), pollFirst: r.IntN(2) == 0}
+	e := &Engine{k: k, q: k.q, ringFD: -1, drained: make(chan struct{}), pollFirst: r.IntN(2) == 0, keepsCount: r.IntN(2) == 0}
 	k.arena = &e.arena
 	// Heap memory, which the race detector knows, and of which some is
 	// registered.

@@ -31,6 +31,7 @@ type fakeKernel struct {
 	bell    chan struct{} // rung when something was posted, for the one that waits
 	waiting bool
 	socks   map[int32]*fakeSock
+	lent    map[uintptr]int // memory of handlers that values land in: its length by its start
 	owners  map[uint64]bool // the slots and generations that were seen
 	all     []*fakeSock
 	fatal   syscall.Errno // every enter fails with it
@@ -51,6 +52,7 @@ type fakeOdds struct {
 	shortSend, sendAgain          int
 	shortRecv, oneByte, recvAgain int
 	late                          int // completions that could come with the submission, but do not
+	cancelAgain                   int // cancellations that come at a bad time
 	fatalCall                     int // the call at which enter breaks, or 0
 	fatal                         syscall.Errno
 }
@@ -66,6 +68,7 @@ func drawOdds(r *rand.Rand) (o fakeOdds) {
 	}{
 		{&o.transient, 150}, {&o.partial, 300}, {&o.interrupt, 200}, {&o.shortSend, 400}, {&o.sendAgain, 300},
 		{&o.shortRecv, 500}, {&o.oneByte, 200}, {&o.recvAgain, 200}, {&o.late, 1000},
+		{&o.cancelAgain, 500},
 	} {
 		if r.IntN(2) == 0 {
 			*p.odds = r.IntN(p.most + 1)
@@ -153,6 +156,9 @@ func (k *fakeKernel) start(s sqeView) {
 	switch s.opcode {
 	case uring.IORING_OP_NOP:
 		k.post(s.userData, 0)
+		return
+	case uring.IORING_OP_ASYNC_CANCEL:
+		k.cancel(s)
 		return
 	case uring.IORING_OP_SEND, uring.IORING_OP_RECV, uring.IORING_OP_READ_FIXED:
 	default:

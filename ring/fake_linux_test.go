@@ -102,9 +102,9 @@ func TestFakeKernel(t *testing.T) {
 	if hangs == 0 {
 		require.Eventually(t, func() bool { return openFDs(t) <= fds }, 5*time.Second, 10*time.Millisecond, "descriptors leaked")
 	}
-	line := fmt.Sprintf("seeds=%d ops=%d wrong=%d hangs=%d leaks=%d replies=%d failed=%d timeouts=%d canceled=%d retracted=%d conns=%d enters=%d latest_ms=%d seconds=%d",
+	line := fmt.Sprintf("seeds=%d ops=%d wrong=%d hangs=%d leaks=%d replies=%d failed=%d timeouts=%d canceled=%d retracted=%d reclaimed=%d conns=%d enters=%d latest_ms=%d seconds=%d",
 		ran, total.ops.Load(), wrong, hangs, leaks, total.replies.Load(), total.failed.Load(), total.timeouts.Load(), total.canceled.Load(),
-		total.retracted.Load(), total.conns.Load(), enters, total.latest.Load()/1e6, int(time.Since(begun).Seconds()))
+		total.retracted.Load(), total.reclaimed.Load(), total.conns.Load(), enters, total.latest.Load()/1e6, int(time.Since(begun).Seconds()))
 	for _, k := range slices.Sorted(maps.Keys(faults)) {
 		line += fmt.Sprintf(" %s=%d", k, faults[k])
 	}
@@ -140,6 +140,7 @@ func (s *fakeScore) add(o *fakeScore) {
 	s.timeouts.Add(o.timeouts.Load())
 	s.canceled.Add(o.canceled.Load())
 	s.retracted.Add(o.retracted.Load())
+	s.reclaimed.Add(o.reclaimed.Load())
 	s.conns.Add(o.conns.Load())
 	s.latest.Store(max(s.latest.Load(), o.latest.Load()))
 }

@@ -25,6 +25,7 @@ type fakePeer struct {
 	rude           bool // ends with a reset
 	drip           bool
 	pause          time.Duration
+	midway         bool // stalls happen in the middle of a reply
 }
 
 // pattern is what payloads are cut out of.
@@ -90,7 +91,7 @@ func (p *fakePeer) script() {
 	if r.IntN(3) == 0 {
 		p.endAt, p.rude = r.IntN(60), r.IntN(2) == 0
 	}
-	p.drip = r.IntN(10) == 0
+	p.drip, p.midway = r.IntN(10) == 0, r.IntN(2) == 0
 	if r.IntN(2) == 0 {
 		p.pause = time.Duration(r.IntN(400)) * time.Microsecond
 	}
@@ -119,8 +120,13 @@ func (p *fakePeer) serve() {
 		f.outbox = nil
 		k.mu.Unlock()
 		reply := p.take(got, ended, &served)
-		for len(reply) > 0 {
+		for first := true; len(reply) > 0; first = false {
 			n := len(reply)
+			if p.midway && first {
+				n = (n + 1) / 2
+			} else if p.midway && p.stall > 0 && p.rnd.IntN(4) == 0 {
+				time.Sleep(p.stall)
+			}
 			if p.drip && n > 1 {
 				n = 1 + p.rnd.IntN(min(n-1, 1000))
 			}

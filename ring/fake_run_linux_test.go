@@ -18,8 +18,8 @@ type fakeScore struct {
 	mu    sync.Mutex
 	wrong []string
 
-	ops, replies, failed, timeouts, canceled, retracted, conns atomic.Int64
-	latest                                                     atomic.Int64 // the longest that a deadline was overrun, in ns
+	ops, replies, failed, timeouts, canceled, retracted, reclaimed, conns atomic.Int64
+	latest                                                                atomic.Int64 // the longest that a deadline was overrun, in ns
 }
 
 func (s *fakeScore) complain(format string, args ...any) {
@@ -202,7 +202,7 @@ func (f *fakeRun) conn(l *fakeLine, r *rand.Rand) (*fakeConn, error) {
 			return c, nil
 		}
 	}
-	c := &fakeConn{score: f.score, driving: &f.driving, endAt: -1}
+	c := &fakeConn{score: f.score, driving: &f.driving, endAt: -1, k: f.k}
 	if r.IntN(4) == 0 && !f.k.calm {
 		c.endAt = r.IntN(40)
 	}

@@ -36,6 +36,8 @@ type fakeOp struct {
 	userData uint64
 	mem      []byte
 	sum      uint32 // of what is to be sent
+	all      bool   // a receive that completes when it is full
+	got      int    // of it
 }
 
 const (
@@ -135,8 +137,11 @@ func (f *fakeSock) startRecv(s sqeView) {
 		k.complain("two receives on one socket")
 	case s.userData&ownerMask != f.owner:
 		k.complain("receive of %x on the socket of %x", s.userData, f.owner)
-	case at < base || at+uintptr(s.len) != base+transport.WindowSize:
-		k.complain("receive into [%#x,+%d), slot %d's buffer is at %#x", at, s.len, slot, base)
+	case k.lentAt(op.mem) && s.opcode == uring.IORING_OP_RECV:
+		k.faults["landing"]++
+		op.all = s.opFlags&unix.MSG_WAITALL != 0
+	case at < base || at+uintptr(s.len) != base+transport.WindowSize || s.opFlags != 0:
+		k.complain("receive into [%#x,+%d) with flags %#x, slot %d's buffer is at %#x", at, s.len, s.opFlags, slot, base)
 	case s.opcode == uring.IORING_OP_READ_FIXED && (int(s.bufIndex) != slot || !k.arena.registered[slot]):
 		k.complain("READ_FIXED with buffer %d for slot %d", s.bufIndex, slot)
 	}
@@ -156,6 +161,7 @@ func (f *fakeSock) startRecv(s sqeView) {
 func (f *fakeSock) receive() {
 	k, op := f.k, f.recv
 	n, end := 0, int32(0)
+	free := op.mem[op.got:]
 	switch {
 	case k.chance(k.odds.recvAgain):
 		k.faults["recvAgain"]++
@@ -163,7 +169,7 @@ func (f *fakeSock) receive() {
 	case f.reset:
 		end = -int32(unix.ECONNRESET)
 	case len(f.inbox) > 0 && !(f.shut && k.rnd.IntN(2) == 0): // data may win over a shutdown
-		n = min(len(f.inbox), len(op.mem))
+		n = min(len(f.inbox), len(free))
 		if k.chance(k.odds.oneByte) {
 			n = 1
 		} else if k.chance(k.odds.shortRecv) {
@@ -172,17 +178,31 @@ func (f *fakeSock) receive() {
 	case !f.eof && !f.shut:
 		return
 	}
-	head := op.mem[:min(poisonHead, len(op.mem))]
-	if !clean(head) || !clean(op.mem[max(0, len(op.mem)-poisonTail):]) {
+	if !clean(free[:min(poisonHead, len(free))]) || !clean(free[max(0, len(free)-poisonTail):]) {
 		k.complain("a window was written to while the kernel had it")
 	}
 	if n > 0 {
-		copy(op.mem, f.inbox[:n])
+		copy(free, f.inbox[:n])
 		f.inbox = f.inbox[n:]
-		end = int32(n)
+		op.got += n
+		if op.all && op.got < len(op.mem) {
+			fill(free[n:min(n+poisonHead, len(free))])
+			return
+		}
+		end = int32(op.got)
 	}
+	f.endRecv(end)
+}
+
+// endRecv completes the receive in flight, with the count of what has come if
+// there is any.
+func (f *fakeSock) endRecv(res int32) {
+	op := f.recv
 	f.recv = nil
-	k.post(op.userData, end)
+	if op.got > 0 {
+		res = int32(op.got)
+	}
+	f.k.post(op.userData, res)
 }
 
 // progress completes what can be completed.
@@ -194,7 +214,8 @@ func (f *fakeSock) progress() {
 			f.move()
 		}
 	}
-	if f.recv != nil {
+	for left := -1; f.recv != nil && left != len(f.inbox); { // one that waits for all takes several steps
+		left = len(f.inbox)
 		f.receive()
 	}
 }

@@ -30,9 +30,13 @@ func (e *Engine) reap() (n int) {
 			c.recvDone(res)
 		case kind == opSend:
 			c.sendDone(res)
+		case kind == opCancel:
+			e.nops++
+			c.cancelDone(res)
 		}
 	}
 	e.takeClosing()
+	e.takeDiverting()
 	return n
 }
 

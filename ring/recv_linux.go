@@ -10,17 +10,27 @@ import (
 	"github.com/memring/memring/client/transport"
 )
 
-// fillRecv makes s the receive into the free part of the window. Driver only.
+// landMax bounds one receive into a value's place. It completes only when it is
+// full, and until then nobody knows that the server is alive.
+const landMax = 1 << 20
+
+// fillRecv makes s the receive into the free part of the window, or to where the
+// next bytes land instead. Driver only.
 //
 // A socket that the last receive has emptied is not read at once, since it has
 // nothing yet: the kernel is told to wait for data first, which saves the vain
 // attempt (0.5 of 8 µs of CPU per lone get where it was measured). There is no
 // such flag for READ_FIXED, which takes over in the middle of a stream: when the
-// last receive has filled the window, more is there already.
+// last receive got all that it asked for, more is there already.
 func (c *conn) fillRecv(s *sqe) {
-	free := c.window[c.have:]
-	op := uring.IORING_OP_RECV
-	if c.fixed && c.more {
+	op, free, flags := uring.IORING_OP_RECV, c.window[c.have:], uint32(0)
+	switch {
+	case len(c.into) > 0:
+		free = c.into[:min(len(c.into), landMax)]
+		if c.e.keepsCount {
+			flags = unix.MSG_WAITALL
+		}
+	case c.fixed && c.more:
 		op = uring.IORING_OP_READ_FIXED
 	}
 	s.PrepOperation(op, int32(c.fd), uint64(uintptr(unsafe.Pointer(&free[0]))), uint32(len(free)), 0)
@@ -30,31 +40,18 @@ func (c *conn) fillRecv(s *sqe) {
 	case c.e.pollFirst && !c.more:
 		s.SetIoprio(recvPollFirst)
 	}
+	s.SetOpFlags(flags)
 	s.SetUserData(c.userData(opRecv))
 }
 
 // recvDone takes in the completion of a receive. Driver only.
 func (c *conn) recvDone(res int32) {
-	c.armed = false
+	c.armed, c.canceling = false, false
 	switch {
 	case res > 0:
-		kernelWrote(c.window[c.have : c.have+int(res)])
-		c.e.bytesIn.Add(uint64(res))
-		c.have += int(res)
-		c.more = c.have == len(c.window)
-		if c.gone.Load() {
-			c.e.bury(c)
+		if !c.delivered(int(res)) {
 			return
 		}
-		used, err := c.h.Received(c.window[:c.have])
-		if err == nil && used == 0 && c.have == len(c.window) {
-			err = transport.ErrStuck
-		}
-		if err != nil {
-			c.e.fail(c, err)
-			return
-		}
-		c.have = copy(c.window, c.window[used:c.have])
 	case res == 0:
 		c.e.fail(c, transport.ErrEOF)
 		return
@@ -70,4 +67,125 @@ func (c *conn) recvDone(res int32) {
 		return
 	}
 	c.e.restRecv(c)
+	c.divertNow()
+}
+
+// delivered gives the handler n bytes that have come, and reports whether the
+// connection goes on. Driver only.
+func (c *conn) delivered(n int) bool {
+	c.e.bytesIn.Add(uint64(n))
+	var err error
+	if len(c.into) > 0 {
+		kernelWrote(c.into[:n])
+		c.more = n == min(len(c.into), landMax)
+		if !c.gone.Load() {
+			c.diverted.Store(false) // before the call that it leads to, see Divert
+			c.into, err = c.h.Landed(n)
+		}
+	} else {
+		kernelWrote(c.window[c.have : c.have+n])
+		c.have += n
+		c.more = c.have == len(c.window)
+		if !c.gone.Load() {
+			err = c.receive()
+		}
+	}
+	switch {
+	case err != nil:
+		c.e.fail(c, err)
+		return false
+	case c.gone.Load():
+		c.e.bury(c)
+		return false
+	}
+	return true
+}
+
+// receive has the handler use the window.
+func (c *conn) receive() error {
+	used, into, err := c.h.Received(c.window[:c.have])
+	switch {
+	case err != nil:
+		return err
+	case used == c.have:
+		c.have, c.into = 0, into
+	case used == 0 && c.have == len(c.window):
+		return transport.ErrStuck
+	default:
+		c.have = copy(c.window, c.window[used:c.have])
+	}
+	return nil
+}
+
+// Divert has the driver cancel the receive into the handler's memory.
+//
+// A wish that is forgotten before the handler is called, as it is on every
+// landing, is one that this call answers: whoever wishes has told the handler
+// before. One that comes later may be meant for the landing that the call
+// begins, and stays; if it was not, it leads to a call for nothing.
+func (c *conn) Divert() {
+	c.diverted.Store(true)
+	c.e.mu.Lock()
+	c.e.diverting = append(c.e.diverting, c)
+	c.e.anyDiverting.Store(true)
+	c.e.mu.Unlock()
+	c.e.nudge()
+}
+
+// divertNow ends a landing whose receive is not in the kernel. Driver only.
+func (c *conn) divertNow() {
+	if len(c.into) > 0 && !c.armed && !c.gone.Load() && c.diverted.Swap(false) {
+		var err error
+		if c.into, err = c.h.Landed(0); err != nil {
+			c.e.fail(c, err)
+		}
+	}
+}
+
+// takeDiverting deals with the connections that Divert was called on: it ends
+// what is not in the kernel, and keeps the others for fillCancels.
+func (e *Engine) takeDiverting() {
+	if !e.anyDiverting.Load() {
+		return
+	}
+	e.mu.Lock()
+	e.canceling = append(e.canceling, e.diverting...)
+	clear(e.diverting)
+	e.diverting = e.diverting[:0]
+	e.anyDiverting.Store(false)
+	e.mu.Unlock()
+	for _, c := range e.canceling {
+		c.divertNow()
+	}
+}
+
+// cancelDone takes in the completion of a cancellation: it is about to be carried
+// out, or there was nothing to cancel any more, unless the receive was just then
+// running (EALREADY in io_uring_enter(2)). Driver only.
+func (c *conn) cancelDone(res int32) {
+	if unix.Errno(-res) == unix.EALREADY && c.canceling {
+		c.canceling = false
+		c.e.canceling = append(c.e.canceling, c)
+	}
+}
+
+// fillCancels makes entries that cancel the receives of landings which shall end.
+// Driver only, mu is held.
+func (e *Engine) fillCancels() {
+	for i, c := range e.canceling {
+		if len(c.into) == 0 || !c.armed || c.canceling || c.gone.Load() || !c.diverted.Load() {
+			continue // over, or it is on its way
+		}
+		s := e.entry()
+		if s == nil {
+			e.canceling = e.canceling[:copy(e.canceling, e.canceling[i:])]
+			return
+		}
+		s.PrepOperation(uring.IORING_OP_ASYNC_CANCEL, -1, c.userData(opRecv), 0, 0)
+		s.SetUserData(c.userData(opCancel))
+		c.canceling = true
+		e.unclaimed++
+	}
+	clear(e.canceling)
+	e.canceling = e.canceling[:0]
 }

@@ -88,6 +88,7 @@ const (
 	opNone opKind = iota // a NOP: wakes whoever waits for completions
 	opRecv
 	opSend
+	opCancel
 )
 
 func (c *conn) userData(k opKind) uint64 {

@@ -20,7 +20,18 @@ const (
 	registerBuffersUpdate uint8 = 16 // IORING_REGISTER_BUFFERS_UPDATE, Linux 5.13
 	rsrcRegisterSparse          = 1  // IORING_RSRC_REGISTER_SPARSE, Linux 5.19
 
+	registerSyncCancel uint8 = 24 // IORING_REGISTER_SYNC_CANCEL, Linux 6.0
+
 	recvPollFirst = 1 << 0 // IORING_RECVSEND_POLL_FIRST in ioprio, Linux 5.19
+
+	cancelAll = 1 << 0 // IORING_ASYNC_CANCEL_ALL, Linux 5.19
+	cancelAny = 1 << 2 // IORING_ASYNC_CANCEL_ANY, Linux 5.19
+
+	// opSendmsgZC is IORING_OP_SENDMSG_ZC, which came with Linux 6.1. So did what
+	// can't be asked for: a receive with MSG_WAITALL that is cancelled before it is
+	// full completes with the count of what it has got ("io_uring/net: don't lose
+	// partial send/recv on fail"). Before, that was lost.
+	opSendmsgZC = 48
 
 	cqEventfdDisabled = 1 << 0 // IORING_CQ_EVENTFD_DISABLED, Linux 5.8
 )
@@ -44,6 +55,31 @@ type rsrcUpdate2 struct {
 	resv2  uint32
 }
 
+// syncCancel is struct io_uring_sync_cancel_reg.
+type syncCancel struct {
+	addr    uint64
+	fd      int32
+	flags   uint32
+	timeout timespec
+	opcode  uint8
+	pad     [7]uint8
+	pad2    [3]uint64
+}
+
+// probe is struct io_uring_probe with room for all opcodes.
+type probe struct {
+	lastOp uint8
+	opsLen uint8
+	resv   uint16
+	resv2  [3]uint32
+	ops    [256]struct {
+		op    uint8
+		resv  uint8
+		flags uint16
+		resv2 uint32
+	}
+}
+
 // timespec is struct __kernel_timespec, 64 bits wide on every architecture.
 type timespec struct{ sec, nsec int64 }
 
@@ -65,6 +101,9 @@ type kernel interface {
 	// does not wait if fewer than n entries were accepted. Only one goroutine
 	// waits at a time.
 	wait(n, atLeast uint32, timeout time.Duration) (submitted uint32, err error)
+	// cancelAll has the kernel let go of all memory, after enter has failed for
+	// good.
+	cancelAll()
 }
 
 // sysKernel is the real one. ts and arg are what a waiting enter points to; they
@@ -100,6 +139,20 @@ func (k *sysKernel) wait(n, atLeast uint32, timeout time.Duration) (uint32, erro
 	}
 	r, _, errno := syscall.Syscall6(uring.SYS_IO_URING_ENTER, uintptr(k.fd), uintptr(n), uintptr(atLeast), flags, arg, size)
 	return enterResult(r, errno)
+}
+
+// cancelAll waits for a second at most. It is the best that can be done about a
+// ring that is broken, and not even that before Linux 6.0.
+func (k *sysKernel) cancelAll() {
+	r := syncCancel{fd: -1, flags: cancelAll | cancelAny, timeout: timespec{sec: 1}}
+	_ = register(k.fd, registerSyncCancel, unsafe.Pointer(&r), 1)
+}
+
+// knows reports whether the kernel has an operation.
+func (k *sysKernel) knows(op uint8) bool {
+	var p probe
+	err := register(k.fd, uring.IORING_REGISTER_PROBE, unsafe.Pointer(&p), uint32(len(p.ops)))
+	return err == nil && p.lastOp >= op
 }
 
 // enterResult sorts enter's errors. ETIME and EINTR end a wait and are no

@@ -78,6 +78,12 @@ type Conn interface {
 	// reports whether it did. The caller orders Send and Retract itself.
 	Retract(size, after int) bool
 
+	// Divert has a landing ended early, if there is one: Handler.Landed or
+	// Handler.Closed follows soon, provided that somebody drives, and the memory is
+	// the handler's again. Not callable from a Handler, which has only to return
+	// no memory to the same effect.
+	Divert()
+
 	// Close interrupts the connection's I/O at once and returns without
 	// waiting; Handler.Closed follows, with [ErrClosed] if nothing else was
 	// wrong before. Idempotent.
@@ -92,7 +98,18 @@ type Handler interface {
 	// returns how many of them it has used. window belongs to the engine and
 	// is valid only during the call. Unused bytes are given again, in front of
 	// what arrives later. An error closes the connection with that error.
-	Received(window []byte) (used int, err error)
+	//
+	// A handler that has used all of the window may have the bytes behind it
+	// land in memory of its own, without passing through a window: into is where
+	// the next len(into) bytes go. That memory is the engine's, and the kernel's,
+	// until the next call, which is Landed or Closed.
+	Received(window []byte) (used int, into []byte, err error)
+
+	// Landed says that the next n bytes have come to the front of the memory
+	// that the last call has returned, which is the handler's again. n may be
+	// anything from 0, after a [Conn.Divert], to all of it. As from Received, into
+	// is where the next bytes are to land, usually the rest; empty is the window.
+	Landed(n int) (into []byte, err error)
 
 	// Closed is the last call, made exactly once, after the last Received.
 	Closed(err error)

@@ -10,10 +10,12 @@ import (
 // A dead Handler is one of a connection that must not come to be.
 type dead struct{ e *env }
 
-func (d dead) Received([]byte) (int, error) {
+func (d dead) Received([]byte) (int, []byte, error) {
 	d.e.Errorf("Received after a failed dial")
-	return 0, nil
+	return 0, nil, nil
 }
+
+func (d dead) Landed(int) ([]byte, error) { return nil, nil }
 
 func (d dead) Closed(error) { d.e.Errorf("Closed after a failed dial") }
 

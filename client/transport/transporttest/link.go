@@ -46,6 +46,11 @@ type link struct {
 	// client's Received.
 	receive func(window []byte) (used int, err error)
 
+	// landing is where the next bytes shall land, set by receive, or by landed,
+	// which is called with those that have, and the landing moved behind them.
+	landing []byte
+	landed  func(n int)
+
 	inside atomic.Int32
 	closes atomic.Int32
 	closed chan struct{} // by Closed
@@ -102,7 +107,7 @@ func (l *link) enter(what string) (leave func()) {
 }
 
 // Received implements transport.Handler.
-func (l *link) Received(window []byte) (used int, err error) {
+func (l *link) Received(window []byte) (used int, into []byte, err error) {
 	defer l.enter("Received")()
 	if len(window) > transport.WindowSize {
 		l.env.Errorf("a window of %d bytes", len(window))
@@ -121,7 +126,20 @@ func (l *link) Received(window []byte) (used int, err error) {
 	case l.moved <- struct{}{}:
 	default:
 	}
-	return used, err
+	return used, l.landing, err
+}
+
+// Landed implements transport.Handler.
+func (l *link) Landed(n int) (into []byte, err error) {
+	defer l.enter("Landed")()
+	if n < 0 || n > len(l.landing) || len(l.landing) == 0 {
+		l.env.Errorf("%d bytes have landed, where %d were to", n, len(l.landing))
+		return nil, errors.New("landed badly")
+	}
+	l.bytes.Add(int64(n))
+	l.landing = l.landing[n:]
+	l.landed(n)
+	return l.landing, nil
 }
 
 // lines gives each whole line to the call that it answers.

@@ -133,10 +133,12 @@ var massCases = []testCase{
 // A bare Handler signals whatever comes.
 type bare struct{ w *transport.Waiter }
 
-func (b bare) Received(window []byte) (int, error) {
+func (b bare) Received(window []byte) (int, []byte, error) {
 	b.w.Signal()
-	return len(window), nil
+	return len(window), nil, nil
 }
+
+func (b bare) Landed(int) ([]byte, error) { return nil, nil }
 
 func (b bare) Closed(error) {}
 
