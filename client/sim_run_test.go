@@ -53,7 +53,7 @@ type simResult struct {
 	wrongs, hangs, others []string
 	counters              client.Counters
 	ops                   int64
-	recovered             uint64
+	owed, saved           uint64 // requests given up, and late replies to them, if no reply may be missing
 }
 
 func (s *sim) tick() int64 { return s.clock.Add(1) }
@@ -172,8 +172,12 @@ func (s *sim) recover() {
 	n := s.c.Counters()
 	s.result.counters = n
 	for _, v := range n.Servers {
-		s.result.recovered += v.LateReplies
-		if s.gentle() && s.closeAt == 0 && v.LateReplies != v.Timeouts {
+		if !s.gentle() || s.closeAt > 0 {
+			continue
+		}
+		s.result.owed += v.Timeouts
+		s.result.saved += v.LateReplies
+		if v.LateReplies != v.Timeouts {
 			s.broken("%d requests were given up, and %d late replies came", v.Timeouts, v.LateReplies)
 		}
 	}
