@@ -119,11 +119,32 @@ func (e *OpError) Unwrap() error { return e.Err }
 // Timeout makes an OpError fit net.Error's idea of a timeout.
 func (e *OpError) Timeout() bool { return errors.Is(e.Err, ErrTimeout) }
 
-// SafeToRetry reports whether err came from an operation of which nothing was
-// sent, so that repeating it cannot carry it out twice.
+// SafeToRetry reports whether nothing was sent of the operation that err came
+// from, so that repeating it cannot carry it out twice. Of joined errors, as
+// calls to all servers return them, it must be true for each that is an
+// operation's: it speaks of the servers that failed, not of those that answered.
 func SafeToRetry(err error) bool {
-	var op *OpError
-	return errors.As(err, &op) && op.Outcome == NotSent
+	found, all := notSent(err)
+	return found && all
+}
+
+// notSent looks at every OpError in err's tree: whether there is any, and
+// whether all of them are NotSent.
+func notSent(err error) (found, all bool) {
+	switch e := err.(type) { //nolint:errorlint // errors.As stops at the first
+	case *OpError:
+		return true, e.Outcome == NotSent
+	case interface{ Unwrap() error }:
+		return notSent(e.Unwrap())
+	case interface{ Unwrap() []error }:
+		all = true
+		for _, err := range e.Unwrap() {
+			f, a := notSent(err)
+			found, all = found || f, all && a
+		}
+		return found, all
+	}
+	return false, true
 }
 
 // ServerError is an error line of the server. It matches [ErrServer]. Its text
