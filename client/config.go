@@ -64,6 +64,12 @@ type Config struct {
 	// 64 KiB; if negative, everything goes through the buffer.
 	DirectReceive int
 
+	// DirectSend is the size in bytes from which on a value to be stored is sent from
+	// where it is, in one system call with its request, instead of being copied
+	// first. If zero, 16 KiB; if negative, values are always copied. Connections of
+	// DialContext copy them in any case, unless they are plain sockets.
+	DirectSend int
+
 	// LateWrite, if not nil, learns how a write ended whose call had given up with
 	// its outcome unknown: stores, Delete, Touch, Increment and Decrement. It is
 	// called in a goroutine of its own, which Close waits for, so it must not call
@@ -82,7 +88,8 @@ const (
 	defaultTimeout    = time.Second
 	defaultStallLimit = 10 * time.Second
 	defaultMaxDebt    = 1024
-	defaultDirect     = 64 << 10
+	defaultReceive    = 64 << 10
+	defaultSend       = 16 << 10
 	procsPerRing      = 8
 	maxRings          = 64
 	maxConns          = 1024
@@ -115,7 +122,8 @@ func (c *Config) withDefaults() (Config, error) {
 	defaulted(&out.DialTimeout, defaultTimeout)
 	defaulted(&out.StallLimit, defaultStallLimit)
 	defaulted(&out.MaxDebt, defaultMaxDebt)
-	defaulted(&out.DirectReceive, defaultDirect)
+	defaulted(&out.DirectReceive, defaultReceive)
+	defaulted(&out.DirectSend, defaultSend)
 	return out, nil
 }
 

@@ -75,7 +75,11 @@ func (c *conn) push(o *op) error {
 	}
 	o.c, o.on[0] = c, c.t
 	o.size = len(c.scratch) + len(o.value) + len(tail)
-	queued, err := c.t.Send(c.scratch, o.value, tail)
+	var loan *transport.Loan
+	if least := c.p.srv.cl.cfg.DirectSend; least > 0 && len(o.value) >= least {
+		loan = &o.loan
+	}
+	queued, err := c.t.Send(c.scratch, o.value, tail, loan)
 	if err != nil {
 		if errors.Is(err, transport.ErrBacklog) {
 			return ErrOverloaded

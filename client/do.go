@@ -149,6 +149,7 @@ func (cl *Client) do(ctx context.Context, srv *server, o *op) error {
 				return gone
 			}
 		}
+		o.reclaim()
 		if o.err == nil {
 			return nil
 		}
@@ -168,7 +169,7 @@ func (cl *Client) giveUp(ctx context.Context, srv *server, o *op, err error) err
 	outcome := Unknown
 	if o.c.retract(o) {
 		outcome = NotSent // the FIFO has the void now, and recycles it
-	} else if !o.abandon() {
+	} else if o.reclaim(); !o.abandon() {
 		o.own.Take() // done is signalled under the op's lock
 		return nil
 	}

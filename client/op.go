@@ -32,10 +32,11 @@ import (
 // the caller's last if it has: the other party recycles the op.
 type op struct {
 	request
-	own transport.Waiter  // the caller's, if it waits for this op alone
-	w   *transport.Waiter // signalled when there is something new
-	eng *engineSlot
-	on  [1]transport.Conn
+	own  transport.Waiter  // the caller's, if it waits for this op alone
+	loan transport.Loan    // of value, to the engine
+	w    *transport.Waiter // signalled when there is something new
+	eng  *engineSlot
+	on   [1]transport.Conn
 
 	c      *conn
 	size   int // bytes on the wire
@@ -278,6 +279,20 @@ func (o *op) conclude(answered bool) {
 	// finds the signal, and can take it.
 	o.w.Signal()
 	o.mu.Unlock()
+}
+
+// reclaim waits until the engine is done with value, which is the caller's. It comes
+// after the reply, when that is a formality but for a server that has answered
+// before it has read all, or before the op is given up.
+func (o *op) reclaim() {
+	if o.loan.Over() {
+		return
+	}
+	for !o.c.t.Reclaim(&o.loan, &o.own) {
+		// No deadline: see abandon.
+		_ = o.eng.Wait(&o.own, o.on[:1], time.Time{}, nil)
+	}
+	o.own.Take() // the end of the loan may have been seen before it was signalled
 }
 
 // abandon gives the op up. It fails if the reply has come in the meantime: then

@@ -32,17 +32,19 @@ func (e *echoEngine) Wait(w *transport.Waiter, _ []transport.Conn, _ time.Time, 
 	return nil
 }
 
-func (e *echoEngine) Send(head, _, _ []byte) (int, error) {
+func (e *echoEngine) Send(head, _, _ []byte, _ *transport.Loan) (int, error) {
 	o := head[bytes.LastIndexByte(head, 'O') : len(head)-2]
 	e.rep = append(append(append(e.rep[:0], "VA 1024 f0 c123456 kkey:1 "...), o...), e.tail...)
 	return len(head), nil
 }
 
-func (e *echoEngine) Wake(*transport.Waiter)       {}
-func (e *echoEngine) Retract(int, int) bool        { return false }
-func (e *echoEngine) Divert()                      {}
-func (e *echoEngine) Close() error                 { return nil }
-func (e *echoEngine) Counters() transport.Counters { return transport.Counters{} }
+func (e *echoEngine) Wake(*transport.Waiter) {}
+func (e *echoEngine) Retract(int, int) bool  { return false }
+func (e *echoEngine) Divert()                {}
+
+func (e *echoEngine) Reclaim(*transport.Loan, *transport.Waiter) bool { return true }
+func (e *echoEngine) Close() error                                    { return nil }
+func (e *echoEngine) Counters() transport.Counters                    { return transport.Counters{} }
 
 func BenchmarkGetAppend(b *testing.B) {
 	cl, err := New([]string{"127.0.0.1:1"}, &Config{Engine: Poll})

@@ -43,6 +43,10 @@ func (e *simEnd) Read(b []byte) (int, error) {
 
 func (e *simEnd) Write(b []byte) (int, error) { return e.out.write(b) }
 
+// ResumesWrites has the engine send large bodies from where they are, see
+// fallback.Resumable.
+func (e *simEnd) ResumesWrites() bool { return true }
+
 func (e *simEnd) Close() error {
 	e.in.update(func(s *simStream) { s.gone, s.data = true, nil })
 	e.out.update(func(s *simStream) {

@@ -66,6 +66,7 @@ func newSimPlan(seed uint64) simPlan {
 			StallLimit:     simPick(r, -1, 20*time.Millisecond, 100*time.Millisecond, time.Second),
 			MaxDebt:        simPick(r, -1, 1, 3, 1024),
 			DirectReceive:  simPick(r, 0, 1, 1, 20, 150),
+			DirectSend:     simPick(r, 0, 1, 1, 50, 200),
 		},
 	}
 	if r.IntN(100) == 0 {

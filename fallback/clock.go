@@ -161,10 +161,9 @@ func (c *conn) tick(now int64) (next int64) {
 
 // shrinkLocked gives up buffers that are too large for an idle connection.
 func (c *conn) shrinkLocked() {
-	if len(c.pend) == 0 && cap(c.pend) > maxKeptIdle {
-		c.pend = nil
-	}
-	if cap(c.spare) > maxKeptIdle {
-		c.spare = nil
+	for _, b := range []*transport.Outbox{&c.pend, &c.flight} {
+		if b.Len() == 0 && b.Cap() > maxKeptIdle {
+			b.Reset(0)
+		}
 	}
 }

@@ -26,20 +26,24 @@ type conn struct {
 	have   int    // bytes at the front of window that were not used yet
 	into   []byte // where the next bytes land instead, see Handler.Received
 
-	// The writer owns these, besides the buffer that it took from pend.
-	rest []byte // what a flusher shall write first, a part of base
-	base []byte // the buffer behind rest
+	lends bool // Send may refer to bodies
+
+	// The writer owns these: the part of flight that is being written.
+	pieces   [maxPieces][]byte
+	nPieces  int
+	flushing net.Buffers // the same, for a flusher
 
 	keep  func() // c.keeper and c.flusher, made once so that starting them
 	flush func() // allocates nothing
 
 	mu sync.Mutex // guards all below
 
-	pend    []byte // queued and not taken by the writer
-	spare   []byte // the buffer that pend is swapped with
-	flight  int    // bytes that the writer has taken and not written
-	writing bool   // the writer's role is taken
-	crowd   int    // how many more fruitless yields to spend before a flush
+	pend    transport.Outbox // queued and not taken by the writer
+	flight  transport.Outbox // what the writer has taken and not written
+	writing bool             // the writer's role is taken
+	busy    bool             // flight is being read by a write
+	recall  bool             // the write deadline is set, for a loan
+	crowd   int              // how many more fruitless yields to spend before a flush
 
 	baton baton
 	hold  hold  // the caller that holds the baton
@@ -78,16 +82,30 @@ func newConn(e *Engine, nc net.Conn, h transport.Handler) *conn {
 		raw:    newRawWriter(nc),
 		window: make([]byte, transport.WindowSize),
 	}
+	c.lends = c.raw != nil || resumable(nc)
 	c.keep = c.keeper
 	c.flush = c.flusher
 	return c
 }
 
+// Resumable is what a custom net.Conn may implement to say that it can go on after
+// a Write that a deadline has cut short, as sockets can and TLS connections can't.
+// Large bodies are then sent without being copied.
+type Resumable interface {
+	net.Conn
+	ResumesWrites() bool
+}
+
+func resumable(nc net.Conn) bool {
+	r, ok := nc.(Resumable)
+	return ok && r.ResumesWrites()
+}
+
 // Send implements [transport.Conn].
-func (c *conn) Send(head, body, tail []byte) (queued int, err error) {
+func (c *conn) Send(head, body, tail []byte, loan *transport.Loan) (queued int, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	queued = c.flight + len(c.pend)
+	queued = c.flight.Len() + c.pend.Len()
 	switch {
 	case c.err != nil:
 		return queued, c.err
@@ -96,8 +114,11 @@ func (c *conn) Send(head, body, tail []byte) (queued int, err error) {
 	case queued > transport.MaxBacklog:
 		return queued, transport.ErrBacklog
 	}
-	c.pend = append(append(append(c.pend, head...), body...), tail...)
-	return c.flight + len(c.pend), nil
+	if !c.lends {
+		loan = nil
+	}
+	c.pend.Append(head, body, tail, loan)
+	return c.flight.Len() + c.pend.Len(), nil
 }
 
 // Retract implements [transport.Conn]. What the writer has not taken is left
@@ -105,11 +126,24 @@ func (c *conn) Send(head, body, tail []byte) (queued int, err error) {
 func (c *conn) Retract(size, after int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	end := len(c.pend) - after
-	if size < 0 || after < 0 || end-size < 0 {
+	return c.pend.Retract(size, after)
+}
+
+// Reclaim implements [transport.Conn].
+func (c *conn) Reclaim(loan *transport.Loan, w *transport.Waiter) (over bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.pend.Keep(loan) || loan.Over() {
+		return true
+	}
+	if c.busy && c.flight.Want(loan, w) {
+		if !c.recall {
+			c.recall = true
+			_ = c.nc.SetWriteDeadline(longAgo)
+		}
 		return false
 	}
-	c.pend = append(c.pend[:end-size], c.pend[end:]...)
+	c.flight.Keep(loan)
 	return true
 }
 

@@ -13,4 +13,4 @@ type rawWriter struct{}
 
 func newRawWriter(net.Conn) *rawWriter { return nil }
 
-func (*rawWriter) try([]byte) (int, error) { return 0, errors.ErrUnsupported }
+func (*rawWriter) try([][]byte) (int, error) { return 0, errors.ErrUnsupported }

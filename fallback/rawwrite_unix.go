@@ -8,13 +8,13 @@ import (
 )
 
 // A rawWriter writes to a socket without waiting for room. It belongs to the
-// writer of its connection; its buffer fields are set only during try.
+// writer of its connection; pieces is set only during try.
 type rawWriter struct {
-	rc  syscall.RawConn
-	fn  func(fd uintptr) bool // w.attempt, made once
-	buf []byte
-	n   int
-	err error
+	rc     syscall.RawConn
+	fn     func(fd uintptr) bool // w.attempt, made once
+	pieces [][]byte
+	n      int
+	err    error
 }
 
 // newRawWriter returns nil if nc must be written with its own Write. That is
@@ -38,12 +38,12 @@ func newRawWriter(nc net.Conn) *rawWriter {
 	return w
 }
 
-// try makes one write. It returns n < len(buf) without an error if the socket
-// has no room for more.
-func (w *rawWriter) try(buf []byte) (n int, err error) {
-	w.buf, w.n, w.err = buf, 0, nil
+// try makes one write. It returns less than all without an error if the socket has
+// no room for more.
+func (w *rawWriter) try(pieces [][]byte) (n int, err error) {
+	w.pieces, w.n, w.err = pieces, 0, nil
 	err = w.rc.Write(w.fn)
-	w.buf = nil
+	w.pieces = nil
 	if err == nil {
 		err = w.err
 	}
@@ -53,7 +53,7 @@ func (w *rawWriter) try(buf []byte) (n int, err error) {
 // attempt returns true whatever happens: the poller shall not wait here.
 func (w *rawWriter) attempt(fd uintptr) bool {
 	for {
-		n, err := syscall.Write(int(fd), w.buf)
+		n, err := writePieces(int(fd), w.pieces)
 		switch err {
 		case nil:
 			w.n = n

@@ -1,7 +1,9 @@
 package fallback
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"time"
 )
@@ -26,6 +28,13 @@ const (
 	lastWords = 5 * time.Millisecond
 
 	flushChunk = 256 << 10
+
+	// maxWrite bounds a write that does not wait.
+	maxWrite = 1 << 30
+
+	// maxPieces is the number of pieces that go into one write: requests with a
+	// lent body take two each.
+	maxPieces = 16
 )
 
 // writeLocked makes the caller the connection's writer, unless it has one, and
@@ -36,18 +45,18 @@ const (
 // be blocked in turn until somebody reads its replies, and the caller is the
 // one who will.
 func (c *conn) writeLocked() {
-	if c.writing || len(c.pend) == 0 || c.err != nil || c.werr != nil {
+	if c.writing || c.pend.Len() == 0 || c.err != nil || c.werr != nil {
 		return
 	}
 	c.writing = true
 	if c.crowd > 0 {
 		// Let callers that are about to send add their requests to this write.
 		// It costs a lone caller CPU for nothing, so it needs evidence.
-		before := len(c.pend)
+		before := c.pend.Len()
 		c.mu.Unlock()
 		runtime.Gosched()
 		c.mu.Lock()
-		if len(c.pend) != before {
+		if c.pend.Len() != before {
 			c.crowd = crowdPatience
 		} else {
 			c.crowd--
@@ -62,49 +71,62 @@ func (c *conn) writeLocked() {
 			c.writing = false
 			return
 		}
+		pieces := c.piecesLocked(maxWrite)
 		c.mu.Unlock()
-		n, err := c.raw.try(c.rest)
+		n, err := c.raw.try(pieces)
 		c.mu.Lock()
 		if !c.wroteLocked(n, err) {
 			c.writing = false
 			return
 		}
-		if len(c.rest) > 0 {
+		if c.flight.Len() > 0 {
 			break
 		}
 	}
 	c.startFlusherLocked()
 }
 
-// takeLocked moves pend into rest, if rest is used up. It reports whether
-// there is anything to write.
+// takeLocked moves pend into flight, if flight has left. It reports whether there
+// is anything to write.
 func (c *conn) takeLocked() bool {
 	if c.err != nil || c.werr != nil {
 		return false
 	}
-	if len(c.rest) > 0 {
-		return true
+	if c.flight.Len() == 0 {
+		c.flight.Reset(maxKept)
+		c.flight, c.pend = c.pend, c.flight
 	}
-	if cap(c.base) > cap(c.spare) && cap(c.base) <= maxKept {
-		c.spare = c.base[:0]
-	}
-	c.base = nil
-	if len(c.pend) == 0 {
-		return false
-	}
-	c.base, c.pend, c.spare = c.pend, c.spare[:0], nil
-	c.rest = c.base
-	c.flight = len(c.rest)
-	return true
+	return c.flight.Len() > 0
 }
 
-// wroteLocked accounts for a write of a front part of rest. It reports whether
-// more may be written.
+// piecesLocked returns what is to be written next, which nobody may change until
+// wroteLocked.
+func (c *conn) piecesLocked(most int) [][]byte {
+	c.busy = true
+	pieces := c.flight.Pieces(c.pieces[:0], most)
+	c.nPieces = len(pieces)
+	return pieces
+}
+
+// wroteLocked accounts for a write of n bytes at the front of flight. It reports
+// whether more may be written.
 func (c *conn) wroteLocked(n int, err error) bool {
 	c.writes.Add(1)
 	c.bytesOut.Add(uint64(n))
-	c.rest = c.rest[n:]
-	c.flight -= n
+	clear(c.pieces[:c.nPieces]) // lent memory is kept alive no longer than needed
+	c.busy = false
+	c.flight.Left(n)
+	if c.recall {
+		c.recall = false
+		_ = c.nc.SetWriteDeadline(time.Time{})
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			err = nil
+		}
+	}
+	c.flight.KeepWanted()
+	if c.hold.w != nil && c.hold.w.Signalled() {
+		c.interruptLocked() // a lender that drives is blocked in a read
+	}
 	if err != nil {
 		c.failWriteLocked(err)
 	}
@@ -141,11 +163,11 @@ func (c *conn) flusher() {
 	defer c.mu.Unlock()
 	defer func() { c.writing = false }()
 	for c.takeLocked() {
-		part := c.rest[:min(len(c.rest), flushChunk)]
+		c.flushing = c.piecesLocked(flushChunk)
 		c.mu.Unlock()
-		n, err := c.nc.Write(part)
+		n, err := c.flushing.WriteTo(c.nc)
 		c.mu.Lock()
-		if !c.wroteLocked(n, err) {
+		if !c.wroteLocked(int(n), err) {
 			return
 		}
 	}

@@ -13,7 +13,8 @@ import (
 // exits, which is no reason to give the connection up.
 func TestCanceled(t *testing.T) {
 	e := new(Engine)
-	c := &conn{e: e, fd: -1, armed: true, sending: true, flying: []byte("get k\r\n")}
+	c := &conn{e: e, fd: -1, armed: true, sending: true}
+	c.flying.Append([]byte("get k\r\n"), nil, nil, nil)
 	c.recvDone(-int32(unix.ECANCELED))
 	assert.NoError(t, c.dead)
 	assert.False(t, c.armed)
@@ -23,7 +24,7 @@ func TestCanceled(t *testing.T) {
 	c.sendDone(-int32(unix.ECANCELED))
 	assert.NoError(t, c.dead)
 	assert.False(t, c.sending)
-	assert.Equal(t, "get k\r\n", string(c.flying))
+	assert.Equal(t, "get k\r\n", string(c.flying.Next()))
 	assert.Contains(t, e.dirty, c, "the send is not tried again")
 }
 

@@ -15,7 +15,8 @@ const keepSendBuffer = 256 << 10
 
 // conn is one socket on the ring.
 //
-// Ownership of its memory: pending belongs to mu. flying, and while armed either
+// Ownership of its memory: pending belongs to mu. flying, with what is lent in it,
+// and while armed either
 // into or the part of window behind have, belong to the kernel from the moment
 // their entry is filled until its completion is reaped. Everything else below the
 // line is the driver's.
@@ -27,17 +28,17 @@ type conn struct {
 	h    transport.Handler
 
 	mu      sync.Mutex
-	pending []byte      // queued, not yet given to the kernel
-	spare   []byte      // an empty buffer for the next pending
-	flying  []byte      // being sent, what is left of it
-	sent    []byte      // flying from its start, to become spare
-	async   bool        // that send may wait in the kernel
-	sending bool        // a send is in the kernel, of flying
-	ahead   int         // sends that settle has found complete, whose completions are not reaped yet
-	dirty   bool        // in Engine.dirty
-	blocked bool        // the socket was full: the next send may wait in the kernel
-	dead    error       // set once: no more sends
-	gone    atomic.Bool // dead is set
+	pending transport.Outbox // queued, not yet given to the kernel
+	flying  transport.Outbox // being sent, what is left of it
+	msg     *message         // of a send in several pieces
+	async   bool             // that send may wait in the kernel
+	sending bool             // a send is in the kernel, of flying
+	recall  bool             // and it was asked to end, for a loan
+	ahead   int              // sends that settle has found complete, whose completions are not reaped yet
+	dirty   bool             // in Engine.dirty
+	blocked bool             // the socket was full: the next send may wait in the kernel
+	dead    error            // set once: no more sends
+	gone    atomic.Bool      // dead is set
 
 	// The driver's.
 	window []byte // the registered buffer
@@ -55,20 +56,19 @@ type conn struct {
 
 var _ transport.Conn = (*conn)(nil)
 
-func (c *conn) Send(head, body, tail []byte) (int, error) {
+func (c *conn) Send(head, body, tail []byte, loan *transport.Loan) (int, error) {
 	c.mu.Lock()
 	if c.dead != nil {
 		err := c.dead
 		c.mu.Unlock()
 		return 0, err
 	}
-	if len(c.pending) > transport.MaxBacklog {
-		n := len(c.pending)
+	if n := c.pending.Len(); n > transport.MaxBacklog {
 		c.mu.Unlock()
 		return n, transport.ErrBacklog
 	}
-	c.pending = append(append(append(c.pending, head...), body...), tail...)
-	queued := len(c.pending)
+	c.pending.Append(head, body, tail, loan)
+	queued := c.pending.Len()
 	fresh := !c.dirty
 	c.dirty = true
 	c.mu.Unlock()
@@ -83,12 +83,7 @@ func (c *conn) Send(head, body, tail []byte) (int, error) {
 func (c *conn) Retract(size, after int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	from, to := len(c.pending)-after-size, len(c.pending)-after
-	if size <= 0 || after < 0 || from < 0 {
-		return false
-	}
-	c.pending = append(c.pending[:from], c.pending[to:]...)
-	return true
+	return c.pending.Retract(size, after)
 }
 
 // Close interrupts I/O by shutting the socket down: what is in the kernel then

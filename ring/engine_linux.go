@@ -44,13 +44,13 @@ type Engine struct {
 	arena     arena
 	dirty     []*conn // have bytes to send
 	closing   []*conn // Close was called, to be taken notice of by the driver
-	diverting []*conn // and Divert
+	recalling []*conn // and Divert or Reclaim
 	unclaimed uint32  // filled entries that no enter has been asked to submit
 	closed    bool
 
 	inKernel     atomic.Bool // the driver waits, or is about to; set under mu
 	anyClosing   atomic.Bool
-	anyDiverting atomic.Bool
+	anyRecalling atomic.Bool
 	failed       atomic.Pointer[error] // enter has failed for good, for the driver to see
 	lost         atomic.Pointer[error] // and it has: see breakDown
 
@@ -58,7 +58,7 @@ type Engine struct {
 	buried     int           // driver's: connections that have ended
 	nops       int           // driver's: NOPs reaped, see nudge
 	resting    []*conn       // driver's: receives to arm with the next enter
-	canceling  []*conn       // driver's: receives to cancel with it
+	canceling  []*conn       // driver's: with operations to cancel with it
 	turns      atomic.Uint64 // how often a driver has begun to wait
 	cancelable atomic.Bool   // the driver's wait ends with a context
 	roused     atomic.Bool   // the keeper has woken the driver because it waits for long

@@ -41,6 +41,8 @@ type fakeReq struct {
 	err       error
 	mem       []byte // where its payload lands
 	leaving   bool   // its caller wants that to end
+	body      []byte // lent, if not nil
+	loan      transport.Loan
 }
 
 var errEnough = errors.New("handler had enough")
@@ -65,9 +67,13 @@ func (c *fakeConn) send(w *transport.Waiter, r *rand.Rand) (*fakeReq, error) {
 	from := r.IntN(len(pattern) - pad)
 	head := fmt.Appendf(nil, "%d %d ", q.seq, q.size)
 	body := bytes.ReplaceAll(pattern[from:from+pad], []byte{'\n'}, []byte{' '})
+	var loan *transport.Loan
+	if r.IntN(3) == 0 {
+		q.body, loan = body, &q.loan
+	}
 	tail := []byte{'\n'}
 	q.wire = len(head) + len(body) + len(tail)
-	if _, err := c.c.Send(head, body, tail); err != nil {
+	if _, err := c.c.Send(head, body, tail, loan); err != nil {
 		return nil, err
 	}
 	c.seq++

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+	"unsafe"
 
 	uring "github.com/iceber/iouring-go/syscall"
 	"golang.org/x/sys/unix"
@@ -160,7 +161,7 @@ func (k *fakeKernel) start(s sqeView) {
 	case uring.IORING_OP_ASYNC_CANCEL:
 		k.cancel(s)
 		return
-	case uring.IORING_OP_SEND, uring.IORING_OP_RECV, uring.IORING_OP_READ_FIXED:
+	case uring.IORING_OP_SEND, uring.IORING_OP_SENDMSG, uring.IORING_OP_RECV, uring.IORING_OP_READ_FIXED:
 	default:
 		k.complain("opcode %d", s.opcode)
 		return
@@ -171,7 +172,10 @@ func (k *fakeKernel) start(s sqeView) {
 		k.complain("operation %d on descriptor %d, which is no socket", s.opcode, s.fd)
 		k.post(s.userData, -int32(unix.EBADF))
 	case s.opcode == uring.IORING_OP_SEND:
-		f.startSend(s)
+		f.startSend(s, [][]byte{unsafe.Slice((*byte)(s.addr), s.len)})
+	case s.opcode == uring.IORING_OP_SENDMSG:
+		k.faults["sendmsg"]++ // no fault either
+		f.startSend(s, pieces((*unix.Msghdr)(s.addr)))
 	default:
 		f.startRecv(s)
 	}

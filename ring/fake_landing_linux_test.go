@@ -40,23 +40,29 @@ func (k *fakeKernel) lentAt(mem []byte) bool {
 // cancel carries an ASYNC_CANCEL out. mu is held.
 func (k *fakeKernel) cancel(s sqeView) {
 	target, res := uint64(uintptr(s.addr)), -int32(unix.ENOENT)
-	if opKind(target>>56) != opRecv || s.userData&ownerMask != target&ownerMask {
+	if s.userData&ownerMask != target&ownerMask {
 		k.complain("cancellation %x of %x", s.userData, target)
 	}
 	for _, f := range k.all {
-		if f.recv == nil || f.recv.userData != target {
+		recv, send := f.recv != nil && f.recv.userData == target, f.send != nil && f.send.userData == target
+		switch {
+		case !recv && !send:
 			continue
-		}
-		res = 0
-		if k.chance(k.odds.cancelAgain) {
+		case k.chance(k.odds.cancelAgain):
 			k.faults["cancelAgain"]++
 			if res = -int32(unix.EALREADY); k.rnd.IntN(2) == 0 {
-				f.receive() // data may win
+				f.progress() // data may win
 			}
-			break
+		case recv:
+			k.faults["cancelRecv"]++
+			res = 0
+			f.endRecv(-int32(unix.ECANCELED))
+		default:
+			k.faults["cancelSend"]++
+			res = 0
+			f.endSend(-int32(unix.ECANCELED))
 		}
-		k.faults["cancel"]++
-		f.endRecv(-int32(unix.ECANCELED))
+		break
 	}
 	k.post(s.userData, res)
 }
@@ -137,4 +143,22 @@ func (c *fakeConn) reclaim(q *fakeReq, w *transport.Waiter) {
 			w.Signal()
 		}
 	}
+}
+
+// reclaimBody waits until the engine refers to q's body no more, and writes to it.
+func (c *fakeConn) reclaimBody(q *fakeReq, w *transport.Waiter) {
+	if !q.loan.Over() {
+		for !c.c.Reclaim(&q.loan, w) {
+			if err := c.c.e.Wait(w, nil, time.Time{}, nil); err == nil {
+				c.score.reclaimed.Add(1)
+			}
+		}
+		w.Take()
+		c.mu.Lock()
+		if q.done && q.w != nil { // its signal was taken along
+			w.Signal()
+		}
+		c.mu.Unlock()
+	}
+	fill(q.body)
 }

@@ -158,7 +158,7 @@ func (f *fakeRun) state() string {
 	e.slots.each(func(c *conn) {
 		f := k.socks[int32(c.fd)]
 		s += fmt.Sprintf("\n\tconn %d: armed=%v rest=%v sending=%v ahead=%d flying=%d pending=%d dirty=%v gone=%v; kernel: recv=%v send=%v shut=%v eof=%v reset=%v inbox=%d outbox=%d",
-			c.slot, c.armed, c.rest, c.sending, c.ahead, len(c.flying), len(c.pending), c.dirty, c.gone.Load(), f.recv != nil, f.send != nil, f.shut, f.eof, f.reset, len(f.inbox), len(f.outbox))
+			c.slot, c.armed, c.rest, c.sending, c.ahead, c.flying.Len(), c.pending.Len(), c.dirty, c.gone.Load(), f.recv != nil, f.send != nil, f.shut, f.eof, f.reset, len(f.inbox), len(f.outbox))
 	})
 	return s
 }
@@ -267,14 +267,25 @@ func (f *fakeRun) op(c *fakeConn, w *transport.Waiter, r *rand.Rand) {
 		defer t.Stop()
 	}
 	if err = f.wait(w, deadline, done); err != nil {
+		if r.IntN(2) == 0 {
+			c.reclaimBody(q, w)
+		}
 		done, retracted := c.abandon(q, w, r.IntN(2) == 0)
 		if retracted {
 			f.score.retracted.Add(1)
+			if !q.loan.Over() {
+				f.score.complain("a retracted body is still lent")
+			}
 		}
 		if !done {
+			c.reclaimBody(q, w)
 			return
 		}
 	}
+	c.mu.Lock()
+	q.w = nil // and its signal is taken
+	c.mu.Unlock()
+	c.reclaimBody(q, w)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {

@@ -34,10 +34,11 @@ type fakeSock struct {
 // fakeOp is an operation in the kernel, which owns mem until it is posted.
 type fakeOp struct {
 	userData uint64
-	mem      []byte
-	sum      uint32 // of what is to be sent
-	all      bool   // a receive that completes when it is full
-	got      int    // of it
+	mem      []byte   // of a receive
+	pieces   [][]byte // of a send
+	sum      uint32   // of those
+	all      bool     // a receive that completes when it is full
+	got      int      // of it
 }
 
 const (
@@ -47,17 +48,28 @@ const (
 	ownerMask  = 1<<56 - 1
 )
 
+// pieces are what a message consists of.
+func pieces(m *unix.Msghdr) (list [][]byte) {
+	for _, v := range unsafe.Slice(m.Iov, m.Iovlen) {
+		list = append(list, unsafe.Slice(v.Base, v.Len))
+	}
+	return list
+}
+
+// bytes is what a send is about to send.
+func (op *fakeOp) bytes() []byte { return bytes.Join(op.pieces, nil) }
+
 // startSend takes a send in. With MSG_DONTWAIT it completes here.
-func (f *fakeSock) startSend(s sqeView) {
+func (f *fakeSock) startSend(s sqeView, pieces [][]byte) {
 	k := f.k
-	op := &fakeOp{userData: s.userData, mem: unsafe.Slice((*byte)(s.addr), s.len)}
-	op.sum = crc32.ChecksumIEEE(op.mem)
+	op := &fakeOp{userData: s.userData, pieces: pieces}
+	op.sum = crc32.ChecksumIEEE(op.bytes())
 	switch {
 	case f.send != nil:
 		k.complain("two sends on one socket")
 	case s.userData&ownerMask != f.owner:
 		k.complain("send of %x on the socket of %x", s.userData, f.owner)
-	case s.len == 0 || s.opFlags&unix.MSG_NOSIGNAL == 0:
+	case len(op.bytes()) == 0 || s.opFlags&unix.MSG_NOSIGNAL == 0:
 		k.complain("send of %d bytes with flags %#x", s.len, s.opFlags)
 	}
 	f.send = op
@@ -83,15 +95,16 @@ func (f *fakeSock) startSend(s sqeView) {
 // move has the peer's side take some of the send in flight.
 func (f *fakeSock) move() {
 	k, op := f.k, f.send
-	n := min(len(op.mem), f.room-len(f.outbox))
+	all := op.bytes()
+	n := min(len(all), f.room-len(f.outbox))
 	if k.chance(k.odds.shortSend) {
 		k.faults["shortSend"]++
 		n = 1 + k.rnd.IntN(n)
 	}
-	if crc32.ChecksumIEEE(op.mem) != op.sum {
+	if crc32.ChecksumIEEE(all) != op.sum {
 		k.complain("a send's buffer was written to while the kernel had it")
 	}
-	f.outbox = append(f.outbox, op.mem[:n]...)
+	f.outbox = append(f.outbox, all[:n]...)
 	f.endSend(int32(n))
 	f.poke()
 }
@@ -102,7 +115,8 @@ func (f *fakeSock) sendError() int32 {
 	switch f.k.rnd.IntN(3) {
 	case 0:
 		if f.shut {
-			f.outbox = append(f.outbox, f.send.mem[:f.k.rnd.IntN(len(f.send.mem)+1)]...)
+			all := f.send.bytes()
+			f.outbox = append(f.outbox, all[:f.k.rnd.IntN(len(all)+1)]...)
 			return -int32(unix.ECANCELED)
 		}
 		return -int32(unix.ECONNRESET)

@@ -30,13 +30,13 @@ func (e *Engine) reap() (n int) {
 			c.recvDone(res)
 		case kind == opSend:
 			c.sendDone(res)
-		case kind == opCancel:
+		case kind == opCancelRecv, kind == opCancelSend:
 			e.nops++
-			c.cancelDone(res)
+			c.cancelDone(kind, res)
 		}
 	}
 	e.takeClosing()
-	e.takeDiverting()
+	e.takeRecalling()
 	return n
 }
 
@@ -89,6 +89,7 @@ func (e *Engine) bury(c *conn) {
 	e.buried++
 	err := c.dead
 	_ = unix.Close(c.fd) // under mu, where die would shut it down
+	c.flying.Reset(0)
 	c.mu.Unlock()
 
 	c.h.Closed(err)

@@ -35,15 +35,19 @@ func (c *conn) takeSend(s *sqe) sendState {
 	if c.dead != nil || c.sending {
 		return sendNone
 	}
-	if len(c.flying) == 0 {
-		if len(c.pending) == 0 {
+	if c.flying.Len() == 0 {
+		if c.pending.Len() == 0 {
 			return sendNone
 		}
-		c.flying, c.sent = c.pending, c.pending
-		c.pending, c.spare = c.spare, nil
+		c.flying, c.pending = c.pending, c.flying
 	}
-	c.sending, c.async = true, c.blocked
-	s.PrepOperation(uring.IORING_OP_SEND, int32(c.fd), uint64(uintptr(unsafe.Pointer(&c.flying[0]))), uint32(min(len(c.flying), 1<<30)), 0)
+	c.flying.KeepWanted()
+	c.sending, c.async, c.recall = true, c.blocked, false
+	if b := c.flying.Next(); b != nil {
+		s.PrepOperation(uring.IORING_OP_SEND, int32(c.fd), uint64(uintptr(unsafe.Pointer(&b[0]))), uint32(min(len(b), maxSend)), 0)
+	} else {
+		s.PrepOperation(uring.IORING_OP_SENDMSG, int32(c.fd), uint64(uintptr(unsafe.Pointer(c.message()))), 1, 0)
+	}
 	s.SetUserData(c.userData(opSend))
 	if c.async {
 		s.SetOpFlags(unix.MSG_NOSIGNAL)
@@ -52,10 +56,43 @@ func (c *conn) takeSend(s *sqe) sendState {
 	// MSG_DONTWAIT: the send cannot go asynchronous, so its completion is posted
 	// by the very enter that submits it.
 	s.SetOpFlags(unix.MSG_NOSIGNAL | unix.MSG_DONTWAIT)
-	if len(c.flying) <= promptMax {
+	if c.flying.Len() <= promptMax {
 		return sendPrompt
 	}
 	return sendTaken
+}
+
+// maxSend bounds a send: the kernel's counts are of 32 bits.
+const maxSend = 1 << 30
+
+// message is what a send in several pieces consists of. The kernel may look at it
+// until the send completes, so there is one to a connection, on the heap.
+type message struct {
+	hdr    unix.Msghdr
+	iov    [maxPieces]unix.Iovec
+	pieces [maxPieces][]byte
+}
+
+// maxPieces is the number of pieces that go out at once: requests with a lent body
+// take two each.
+const maxPieces = 16
+
+// message describes what flies next. mu is held, and nothing is being sent.
+func (c *conn) message() *unix.Msghdr {
+	if c.msg == nil {
+		c.msg = new(message)
+		c.msg.hdr.Iov = &c.msg.iov[0]
+	}
+	m := c.msg
+	pieces := c.flying.Pieces(m.pieces[:0], maxSend)
+	clear(m.pieces[len(pieces):])
+	for i, p := range pieces {
+		m.iov[i].Base = &p[0]
+		m.iov[i].SetLen(len(p))
+	}
+	clear(m.iov[len(pieces):])
+	m.hdr.SetIovlen(len(pieces))
+	return &m.hdr
 }
 
 // settle looks whether the send in flight has completed although nobody has
@@ -87,21 +124,29 @@ func (c *conn) settle() bool {
 func (c *conn) landed(n int32) {
 	c.e.bytesOut.Add(uint64(n))
 	c.sending = false
-	kernelRead(c.flying[:n])
-	c.flying = c.flying[n:]
-	c.blocked = len(c.flying) > 0 // a short count means that the socket is full
-	if c.blocked {
+	c.kernelTook(int(n))
+	c.flying.Left(int(n))
+	c.blocked = c.flying.Len() > 0 // a short count means that the socket is full
+	if !c.blocked {
+		c.flying.Reset(keepSendBuffer)
+		if c.msg != nil {
+			clear(c.msg.pieces[:]) // lent memory is kept alive no longer than needed
+			clear(c.msg.iov[:])
+		}
+	}
+}
+
+// kernelTook tells the race detector what was read.
+func (c *conn) kernelTook(n int) {
+	if b := c.flying.Next(); b != nil {
+		kernelRead(b[:n])
 		return
 	}
-	c.flying = nil
-	switch {
-	case cap(c.sent) > keepSendBuffer:
-	case c.pending == nil:
-		c.pending = c.sent[:0]
-	default:
-		c.spare = c.sent[:0]
+	for _, p := range c.msg.pieces {
+		k := min(n, len(p))
+		kernelRead(p[:k])
+		n -= k
 	}
-	c.sent = nil
 }
 
 // sendDone takes in the completion of a send. Driver only.
@@ -123,7 +168,10 @@ func (c *conn) sendDone(res int32) {
 		c.e.fail(c, fmt.Errorf("send: %w", errno))
 		return
 	}
-	again := c.dead == nil && !c.dirty && !c.sending && (c.flying != nil || len(c.pending) > 0)
+	if !c.sending {
+		c.flying.KeepWanted()
+	}
+	again := c.dead == nil && !c.dirty && !c.sending && c.flying.Len()+c.pending.Len() > 0
 	c.dirty = c.dirty || again
 	c.mu.Unlock()
 	if again {
@@ -138,8 +186,11 @@ func (c *conn) sendDone(res int32) {
 func (c *conn) dropBuffers() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.spare = nil
-	if len(c.pending) == 0 {
-		c.pending = nil
+	if c.pending.Len() == 0 {
+		c.pending.Reset(0)
+	}
+	if c.flying.Len() == 0 {
+		c.flying.Reset(0)
+		c.msg = nil
 	}
 }

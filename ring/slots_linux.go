@@ -88,7 +88,8 @@ const (
 	opNone opKind = iota // a NOP: wakes whoever waits for completions
 	opRecv
 	opSend
-	opCancel
+	opCancelRecv
+	opCancelSend
 )
 
 func (c *conn) userData(k opKind) uint64 {

@@ -68,10 +68,18 @@ type Engine interface {
 // Close also from a Handler.
 type Conn interface {
 	// Send queues head, body and tail (each may be empty) contiguously and
-	// copies them before it returns. Nothing may reach the kernel before the
-	// next Wait on this engine, or before another caller drives. queued is the
-	// number of bytes that now wait to be taken by the kernel, these included.
-	Send(head, body, tail []byte) (queued int, err error)
+	// copies them before it returns, but for a body that comes with a loan: that is
+	// referred to until the loan is over, unless the connection can't, and then
+	// it is over at once. Nothing may reach the kernel before the next Wait on this
+	// engine, or before another caller drives. queued is the number of bytes that
+	// now wait to be taken by the kernel, these included.
+	Send(head, body, tail []byte, loan *Loan) (queued int, err error)
+
+	// Reclaim has a loan of this connection end: what has not been sent is copied
+	// now. It returns false if the kernel is using the memory; it is asked to stop,
+	// and w is signalled when it has, provided that somebody drives. The lender
+	// waits for that, on this connection alone, and calls Reclaim again.
+	Reclaim(loan *Loan, w *Waiter) (over bool)
 
 	// Retract takes back size bytes that were queued, if none of them has been
 	// given to the kernel; after is the number of bytes queued behind them. It

@@ -78,7 +78,7 @@ var basicCases = []testCase{
 					parts[2] = append(parts[2], '\n')
 					c := &call{w: w}
 					l.mu.Lock()
-					_, err := l.conn.Send(parts[0], parts[1], parts[2])
+					_, err := l.conn.Send(parts[0], parts[1], parts[2], nil)
 					l.queue = append(l.queue, c)
 					l.mu.Unlock()
 					require.NoError(e, err)
@@ -191,7 +191,7 @@ func (l *link) sendCounted(w *transport.Waiter, line string) (*call, int) {
 	c := &call{w: w}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	n, err := l.conn.Send([]byte(line), []byte{'\n'}, nil)
+	n, err := l.conn.Send([]byte(line), []byte{'\n'}, nil, nil)
 	require.NoError(l.env, err)
 	l.queue = append(l.queue, c)
 	return c, n

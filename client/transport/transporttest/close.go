@@ -27,7 +27,7 @@ var closeCases = []testCase{
 				require.NoError(e, l.conn.Close())
 				require.ErrorIs(e, l.awaitClosed(), transport.ErrClosed)
 				require.NoError(e, l.conn.Close())
-				_, err := l.conn.Send([]byte("x"), nil, nil)
+				_, err := l.conn.Send([]byte("x"), nil, nil, nil)
 				require.ErrorIs(e, err, transport.ErrClosed)
 			}
 		},

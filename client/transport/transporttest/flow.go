@@ -43,7 +43,7 @@ var flowCases = []testCase{
 			}
 			for sent := 0; got.Load() < total; {
 				for sent < total {
-					_, err := l.conn.Send(data[:100], data[100:chunk-1], data[chunk-1:])
+					_, err := l.conn.Send(data[:100], data[100:chunk-1], data[chunk-1:], nil)
 					if errors.Is(err, transport.ErrBacklog) {
 						break
 					}
@@ -68,7 +68,7 @@ var flowCases = []testCase{
 			line := pattern(1 << 20)
 			for n := 0; ; n++ {
 				c := &call{w: w}
-				queued, err := l.conn.Send(line, nil, nil)
+				queued, err := l.conn.Send(line, nil, nil, nil)
 				if err != nil {
 					require.ErrorIs(e, err, transport.ErrBacklog)
 					require.Greater(e, queued, transport.MaxBacklog, "refused too early")
@@ -91,7 +91,7 @@ var flowCases = []testCase{
 		run: func(e *env) {
 			l := e.dial(e.serve(echoLines))
 			send := func(line string) {
-				_, err := l.conn.Send([]byte(line), nil, nil)
+				_, err := l.conn.Send([]byte(line), nil, nil, nil)
 				require.NoError(e, err)
 			}
 			w := newWaiter()

@@ -25,7 +25,7 @@ var idleCases = []testCase{
 				}
 				require.NoError(e, p.Close())
 				require.ErrorIs(e, l.awaitClosed(), transport.ErrEOF)
-				_, err := l.conn.Send([]byte("too late\n"), nil, nil)
+				_, err := l.conn.Send([]byte("too late\n"), nil, nil, nil)
 				require.Error(e, err)
 			}
 		},

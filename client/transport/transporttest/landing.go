@@ -43,7 +43,7 @@ var landingCases = []testCase{
 				_, _ = io.Copy(io.Discard, c)
 			}), g.receive)
 			g.join(l)
-			_, err := l.conn.Send([]byte("x"), nil, nil)
+			_, err := l.conn.Send([]byte("x"), nil, nil, nil)
 			require.NoError(e, err)
 			for !g.has(size / 4) { // by now it lands
 				_ = e.engine.Wait(w, l.on, soon(), nil)
@@ -109,7 +109,7 @@ var landingCases = []testCase{
 				_, _ = io.Copy(io.Discard, c)
 			}), g.receive)
 			g.join(l)
-			_, err := l.conn.Send([]byte("x"), nil, nil)
+			_, err := l.conn.Send([]byte("x"), nil, nil, nil)
 			require.NoError(e, err)
 			for !g.has(50 << 10) {
 				_ = e.engine.Wait(w, l.on, soon(), nil)

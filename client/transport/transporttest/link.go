@@ -193,7 +193,7 @@ func (l *link) send(w *transport.Waiter, line string) (*call, error) {
 	c := &call{w: w}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if _, err := l.conn.Send([]byte(line), nil, []byte{'\n'}); err != nil {
+	if _, err := l.conn.Send([]byte(line), nil, []byte{'\n'}, nil); err != nil {
 		return nil, err
 	}
 	if l.end != nil {

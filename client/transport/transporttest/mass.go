@@ -118,7 +118,7 @@ var massCases = []testCase{
 			req := []byte("request\n")
 			done := make(chan struct{})
 			n := testing.AllocsPerRun(2000, func() {
-				if _, err := conn.Send(req[:3], req[3:], nil); err != nil {
+				if _, err := conn.Send(req[:3], req[3:], nil, nil); err != nil {
 					e.Fatal(err)
 				}
 				if err := e.engine.Wait(w, on, time.Now().Add(time.Minute), done); err != nil {

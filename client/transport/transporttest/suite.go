@@ -56,7 +56,7 @@ func Run(t *testing.T, newEngine func(testing.TB) transport.Engine, opts Options
 	if opts.Listen == nil {
 		opts.Listen = listenSocket
 	}
-	cases := slices.Concat(basicCases, windowCases, landingCases, flowCases, deadlineCases, chaosCases, idleCases, closeCases,
+	cases := slices.Concat(basicCases, windowCases, landingCases, flowCases, lendingCases, deadlineCases, chaosCases, idleCases, closeCases,
 		severalCases, dialCases, massCases)
 	for _, network := range networks {
 		t.Run(network, func(t *testing.T) {

@@ -103,7 +103,7 @@ var windowCases = []testCase{
 			l.queue = append(l.queue, &call{w: w})
 			l.begin(w)
 			require.ErrorIs(e, l.awaitClosed(), bad)
-			_, err := l.conn.Send([]byte("x"), nil, nil)
+			_, err := l.conn.Send([]byte("x"), nil, nil, nil)
 			require.Error(e, err)
 		},
 	},
@@ -138,7 +138,7 @@ func sender(parts ...[]byte) func(net.Conn) {
 
 // begin sends one byte and waits for w.
 func (l *link) begin(w *transport.Waiter) {
-	_, err := l.conn.Send([]byte("x"), nil, nil)
+	_, err := l.conn.Send([]byte("x"), nil, nil, nil)
 	require.NoError(l.env, err)
 	require.NoError(l.env, l.env.engine.Wait(w, l.on, far(), nil))
 }
