@@ -39,9 +39,11 @@ cross: ## build and vet for all platforms
 fuzz: memcached ## each fuzz target for FUZZTIME (10s)
 	sh scripts/fuzz.sh $(FUZZTIME)
 
-# SEEDS=100 does so many rounds, each a seed, instead of running for a time.
-torture: memcached ## real servers under faults, and closes under load; TORTURE=10m or SEEDS=N
-	cd bench && $(GO) run ./torture $(if $(SEEDS),-seeds $(SEEDS),-for $(TORTURE))
+# TORTURE is shared by the parts. SEEDS=1000000 has the two seeded ones do so
+# many each instead. SEED=N is the first seed, PARTS=simulation,fakekernel,
+# closes,servers what to run. bench/torture/main.go explains the last line.
+torture: memcached ## the long proof: TORTURE=10m in all, or SEEDS=N of simulation and fake kernel
+	cd bench && $(GO) run ./torture -go '$(GO)' -for $(TORTURE) $(if $(SEEDS),-seeds $(SEEDS)) $(if $(SEED),-seed $(SEED)) $(if $(PARTS),-parts $(PARTS))
 
 mutants: memcached ## show that the tests can fail: break the library, see them notice
 	cd bench && $(GO) run ./mutants

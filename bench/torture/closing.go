@@ -168,6 +168,7 @@ func (c *closings) one(r *rand.Rand) {
 		c.tally.hangs.Add(1)
 		c.say("HANG of Close, or of a call after it, on %s (%s)\n%s", to.name, engineName(kind), stacks())
 	}
+	c.tally.desyncs.Add(cl.Counters().Desyncs)
 	c.done.Add(1)
 }
 

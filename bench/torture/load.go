@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -145,7 +144,7 @@ func (c *caller) call() {
 	c.limit = never
 	switch n := c.r.IntN(100); {
 	case n < 40: // mostly too short, in a bad hour
-		d := time.Duration(math.Exp(c.r.Float64()*math.Log(150)) * float64(300*us))
+		d := shortPatience(c.r)
 		ctx, cancel = context.WithTimeout(ctx, d)
 		c.limit = now() + int64(d)
 	case n < 80:

@@ -57,8 +57,11 @@ func runRound(ctx context.Context, p plan, t *tally, say report) (err error) {
 	}
 	l.cl = cl
 	idle := make(chan struct{})
-	var lagging sync.WaitGroup
-	lagging.Go(func() { l.stalls.lag(&t.lag, idle) })
+	var aside sync.WaitGroup
+	aside.Go(func() { l.stalls.watchMachine(idle) })
+	for i := range controlTimers {
+		aside.Go(func() { control(&t.timer, rand.New(rand.NewPCG(p.seed, uint64(i))), idle) })
+	}
 	ended := l.start()
 	hung := watch(l, ended)
 
@@ -80,7 +83,7 @@ func runRound(ctx context.Context, p plan, t *tally, say report) (err error) {
 		}
 	}
 	close(idle)
-	lagging.Wait()
+	aside.Wait()
 	t.inexcusable.Add(l.stalls.inexcusable())
 	if p.fault.soft {
 		s.recovery(p, l, say)

@@ -4,107 +4,142 @@ import (
 	"fmt"
 	"io"
 	"sync"
-	"sync/atomic"
 	"text/tabwriter"
 	"time"
 )
 
-// scoreboard adds up the rounds, by fault and engine.
+// scoreboard is what has come out so far.
 type scoreboard struct {
-	server  string
-	closing tally
-	failed  []uint64 // seeds
-	seeds   atomic.Uint64
-
-	mu   sync.Mutex
-	rows []*row // in the order of their first rounds
+	mu     sync.Mutex
+	rows   []row
+	rounds rounds
+	failed []failure
+	notes  []string
 }
 
+// row is one part.
 type row struct {
-	fault, engine string
-	rounds        int
-	tally
+	part, engine string
+	what         string // has been done, and how much of it
+	took         time.Duration
+	counts
 }
 
-func (s *scoreboard) add(p plan, t *tally) {
+// failure is a seed to run again.
+type failure struct {
+	part  string
+	seed  uint64
+	again string // how
+}
+
+func (s *scoreboard) add(r row) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.seeds.Add(1)
-	var to *row
+	s.rows = append(s.rows, r)
+}
+
+func (s *scoreboard) fail(part string, seed uint64, again string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failed = append(s.failed, failure{part, seed, again})
+}
+
+// note is for what a reader has to know.
+func (s *scoreboard) note(format string, a ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.notes = append(s.notes, fmt.Sprintf(format, a...))
+}
+
+func (s *scoreboard) total() (sum counts) {
 	for _, r := range s.rows {
-		if r.fault == p.fault.name && r.engine == engineName(p.engine) {
-			to = r
+		sum.add(r.counts)
+	}
+	return sum
+}
+
+// faulty reports whether something happened that never may, in any part.
+func (s *scoreboard) faulty() bool {
+	for _, r := range s.rows {
+		if r.faulty() || r.recovered() < leastRecovered {
+			return true
 		}
 	}
-	if to == nil {
-		to = &row{fault: p.fault.name, engine: engineName(p.engine)}
-		s.rows = append(s.rows, to)
-	}
-	to.rounds++
-	to.add(t)
+	return len(s.failed) > 0
 }
 
-// total is everything, the closings too.
-func (s *scoreboard) total() *tally {
+// print writes all of it, the line of key=value pairs last.
+func (s *scoreboard) print(w io.Writer, r *run) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t := new(tally)
-	t.add(&s.closing)
-	for _, r := range s.rows {
-		t.add(&r.tally)
+	took := time.Since(r.began)
+	fmt.Fprintln(w)
+	for _, note := range s.notes {
+		fmt.Fprintln(w, note)
 	}
-	return t
-}
+	s.rounds.print(w)
+	if c := &r.closings; c.done.Load() > 0 {
+		fmt.Fprintf(w, "\ncloses: Close took %s at p50, %s at p99.9, %s at most; of %d calls it ended %d, within %s at p99.9, %s at most\n",
+			short(c.closer.quantile(0.5)), short(c.closer.quantile(0.999)), short(c.closer.longest()),
+			c.calls.Load(), c.cut.Load(), short(c.slow.quantile(0.999)), short(c.slow.longest()))
+	}
 
-func (s *scoreboard) print(w io.Writer, r *run) {
-	fmt.Fprintf(w, "\n%s, %d callers, %s\n\n", s.server, r.callers, time.Since(r.began).Round(time.Second))
+	fmt.Fprintln(w)
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(tw, "fault\tengine\trounds\tops\tgets checked\twrong\thangs\tleaks\tdesyncs\ttimeouts\tsent\trecovered\tconns lost\tother errors\tlate p99.9\tmax\t>50ms\tinexcusable\ttimer p99.9\tmax\t")
+	fmt.Fprintln(tw, "part\tengine\tdone\ttime\tops\twrong\thangs\tleaks\tdesyncs\tbroken\tprovoked\ttimeouts\towed\trecovered\t")
 	for _, row := range s.rows {
-		row.line(tw, row.fault, row.engine, row.rounds)
+		row.print(tw)
 	}
-	total := s.total()
-	total.line(tw, "all", "", int(s.seeds.Load()))
+	total := row{part: "all", took: took, counts: s.total()}
+	total.print(tw)
 	_ = tw.Flush()
+	fmt.Fprintln(w, "\ndesyncs: replies that did not match although the server sent none such; provoked: those that it did send, noticed")
+	fmt.Fprintln(w, "owed: requests given up after sending, where the server answered all in the end; recovered: those of them whose late")
+	fmt.Fprintf(w, "  reply found its connection alive, %d%% or more in each part; wrong, hangs, leaks, desyncs, broken: 0\n", leastRecovered)
 
-	fmt.Fprintln(w, "\nrecovered: of the requests given up after sending, where the server answered all in the end, those whose late")
-	fmt.Fprintln(w, "  reply found its connection alive")
-	fmt.Fprintln(w, "late: by how much the calls that reached their deadline returned after it; timer: by how much a timer of Go's that has")
-	fmt.Fprintln(w, "  nothing to do with memring was late; inexcusable: later than 50ms even without the time in which that timer stood")
-	fmt.Fprintf(w, "late news of writes whose outcome was unknown: %d\n", total.lateWrites.Load())
-	if n := total.unquiet.Load(); n > 0 {
-		fmt.Fprintf(w, "%d calls failed where servers closed only idle connections, or none\n", n)
+	if s.faulty() {
+		fmt.Fprintln(w)
 	}
-	if n := total.odd.Load() + total.server.Load(); n > 0 {
-		fmt.Fprintf(w, "%d calls ended with an error that was not expected\n", n)
+	for _, r := range s.rows {
+		if r.recovered() < leastRecovered {
+			fmt.Fprintf(w, "FAILED: %s, only %.2f%% recovered\n", r.part, r.recovered())
+		}
 	}
-	if c := &r.closings; r.closes > 0 {
-		fmt.Fprintf(w, "closed under load: %d clients with %d calls, %d of which Close ended; %d ended otherwise than with ErrClosed; Close took %s at p50, %s at p99.9, %s at most; calls ended within %s at p99.9, %s at most\n",
-			c.done.Load(), c.calls.Load(), c.cut.Load(), total.misclosed.Load(), short(c.closer.quantile(0.5)),
-			short(c.closer.quantile(0.999)), short(c.closer.longest()),
-			short(c.slow.quantile(0.999)), short(c.slow.longest()))
+	for _, f := range s.failed {
+		fmt.Fprintf(w, "FAILED: %s, seed %d; again with: %s\n", f.part, f.seed, f.again)
 	}
-	for _, seed := range s.failed {
-		fmt.Fprintf(w, "failed: seed %d; again with -seed %d -seeds 1 and the same other flags\n", seed, seed)
-	}
-	fmt.Fprintf(w, "seeds=%d ops=%d wrong=%d hangs=%d leaks=%d timeouts=%d recovered=%.3f desyncs=%d gets=%d late_p999_ms=%.1f late_max_ms=%.1f late=%d late_inexcusable=%d timer_p999_ms=%.1f closes=%d misclosed=%d conns_lost=%d idle_errors=%d\n",
-		s.seeds.Load(), total.ops.Load(), total.wrong.Load(), total.hangs.Load(), total.leaks.Load(), total.timeouts.Load(),
-		total.recovered(), total.desyncs.Load(), total.gets.Load(), inMS(total.late.quantile(0.999)), inMS(total.late.longest()),
-		total.late.over.Load(), total.inexcusable.Load(), inMS(total.lag.quantile(0.999)), r.closings.done.Load(), total.misclosed.Load(), total.unwanted.Load(), total.unquiet.Load())
+	n, t := total.counts, s.rounds.total()
+	fmt.Fprintf(w, "seeds=%d ops=%d wrong=%d hangs=%d leaks=%d timeouts=%d recovered=%.3f%% desyncs=%d provoked=%d broken=%d",
+		n.seeds, n.ops, n.wrong, n.hangs, n.leaks, n.timeouts, n.recovered(), n.desyncs, n.provoked, n.broken)
+	fmt.Fprintf(w, " failed=%d owed=%d rounds=%d closes=%d checked=%d conns_lost=%d idle_errors=%d", len(s.failed), n.owed,
+		s.rounds.number(), r.closings.done.Load(), t.gets.Load(), t.unwanted.Load(), t.unquiet.Load())
+	fmt.Fprintf(w, " late_p999_ms=%.1f late_max_ms=%.1f late_50ms=%d late_inexcusable=%d timer_p999_ms=%.1f timer_max_ms=%.1f seconds=%.0f\n",
+		inMS(t.late.quantile(0.999)), inMS(t.late.longest()), t.late.over.Load(), t.inexcusable.Load(),
+		inMS(t.timer.quantile(0.999)), inMS(t.timer.longest()), took.Seconds())
 }
 
-func (t *tally) line(w io.Writer, fault, engine string, rounds int) {
+func (r *row) print(w io.Writer) {
 	recovered := "-"
-	if t.owed.Load() > 0 {
-		recovered = fmt.Sprintf("%.2f%%", t.recovered())
+	if r.owed > 0 {
+		recovered = fmt.Sprintf("%.2f%%", r.recovered())
 	}
-	other := t.lost.Load() + t.unavailable.Load() + t.overloaded.Load() + t.server.Load() + t.odd.Load()
-	fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t%d\t%d\t%s\t%s\t%d\t%d\t%s\t%s\t\n", fault, engine, rounds,
-		t.ops.Load(), t.gets.Load(), t.wrong.Load(), t.hangs.Load(), t.leaks.Load(), t.desyncs.Load(), t.timeouts.Load(),
-		t.sent.Load(), recovered, t.losses.Load(), other, short(t.late.quantile(0.999)), short(t.late.longest()), t.late.over.Load(), t.inexcusable.Load(),
-		short(t.lag.quantile(0.999)), short(t.lag.longest()))
+	fmt.Fprintf(w, "%s\t%s\t%s\t%v\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\t\n", r.part, r.engine, r.what, r.took.Round(time.Second),
+		r.ops, r.wrong, r.hangs, r.leaks, r.desyncs, r.broken, r.provoked, r.timeouts, r.owed, recovered)
 }
 
 func inMS(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 func short(d time.Duration) string { return fmt.Sprintf("%.1fms", inMS(d)) }
+
+func (s *scoreboard) addRound(p plan, t *tally) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rounds.add(p, t)
+}
+
+// soFar is the rounds and what they came to.
+func (s *scoreboard) soFar() (n int, t *tally) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.rounds.number(), s.rounds.total()
+}

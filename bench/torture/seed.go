@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/memring/memring/client"
@@ -27,6 +28,15 @@ func engineName(k client.EngineKind) string {
 		return "uring"
 	}
 	return "poll"
+}
+
+// engineNames are those of the closes and servers of a run.
+func (s *settings) engineNames() string {
+	names := make([]string, len(s.engines))
+	for i, k := range s.engines {
+		names[i] = engineName(k)
+	}
+	return strings.Join(names, ", ")
 }
 
 // planOf goes through all engines, networks and faults within as many seeds in a row.

@@ -51,8 +51,8 @@ func (s *stalls) inexcusable() (n uint64) {
 	return n
 }
 
-// lag measures the machine until stop is closed.
-func (s *stalls) lag(l *lateness, stop <-chan struct{}) {
+// watchMachine notes when the machine stands, until stop is closed.
+func (s *stalls) watchMachine(stop <-chan struct{}) {
 	const nap = 2 * time.Millisecond
 	for {
 		due := now() + int64(nap)
@@ -60,9 +60,7 @@ func (s *stalls) lag(l *lateness, stop <-chan struct{}) {
 		case <-stop:
 			return
 		case <-time.After(nap):
-			at := now()
-			l.add(time.Duration(at - due))
-			s.machineStood(due, at)
+			s.machineStood(due, now())
 		}
 	}
 }

@@ -20,7 +20,8 @@ type tally struct {
 
 	lateWrites atomic.Uint64 // writes whose outcome was told later
 
-	lost, unavailable, overloaded, server, odd atomic.Uint64 // calls that ended by other errors
+	lost, unavailable, overloaded, server atomic.Uint64 // calls that ended by other errors
+	odd                                   atomic.Uint64 // and by such as no call may end by
 
 	dials, losses atomic.Uint64
 	unwanted      atomic.Uint64 // connections lost although the server answered everything
@@ -29,12 +30,12 @@ type tally struct {
 
 	inexcusable atomic.Uint64 // calls late by more than lateLimit that the machine does not explain
 
-	late lateness // of the calls that returned after their deadline
-	lag  lateness // of a timer that has nothing to do with memring
+	late  lateness // of the calls that returned after their deadline
+	timer lateness // of timers that have nothing to do with memring, at the same time
 }
 
-// counts are the tally's numbers, for adding up.
-func (t *tally) counts() []*atomic.Uint64 {
+// numbers are all that can be added.
+func (t *tally) numbers() []*atomic.Uint64 {
 	return []*atomic.Uint64{
 		&t.ops, &t.gets, &t.wrong, &t.hangs, &t.leaks, &t.desyncs, &t.timeouts, &t.sent, &t.owed, &t.saved,
 		&t.lost, &t.unavailable, &t.overloaded, &t.server, &t.odd, &t.dials, &t.losses, &t.unwanted, &t.unquiet, &t.misclosed, &t.lateWrites,
@@ -43,25 +44,20 @@ func (t *tally) counts() []*atomic.Uint64 {
 }
 
 func (t *tally) add(o *tally) {
-	from := o.counts()
-	for i, n := range t.counts() {
+	from := o.numbers()
+	for i, n := range t.numbers() {
 		n.Add(from[i].Load())
 	}
 	t.late.merge(&o.late)
-	t.lag.merge(&o.lag)
+	t.timer.merge(&o.timer)
 }
 
-// failed reports whether something happened that never may.
-func (t *tally) failed() bool {
-	return t.wrong.Load()+t.hangs.Load()+t.leaks.Load()+t.desyncs.Load()+t.misclosed.Load() > 0
-}
-
-// recovered is the share of timeouts that cost no connection, in percent, of those that the server answered.
-func (t *tally) recovered() float64 {
-	if t.owed.Load() == 0 {
-		return 100
+// counts are what a part's row needs.
+func (t *tally) counts() counts {
+	return counts{
+		ops: t.ops.Load(), wrong: t.wrong.Load(), hangs: t.hangs.Load(), leaks: t.leaks.Load(), desyncs: t.desyncs.Load(),
+		broken: t.misclosed.Load() + t.odd.Load(), timeouts: t.timeouts.Load(), owed: t.owed.Load(), saved: t.saved.Load(),
 	}
-	return 100 * float64(t.saved.Load()) / float64(t.owed.Load())
 }
 
 // classify counts a call's error.

@@ -12,8 +12,11 @@ import (
 	"github.com/memring/memring/client/memcachedtest"
 )
 
-// errFailed is for the exit status; what failed is on the scoreboard.
-var errFailed = errors.New("there were faults of memring's; see above")
+// How a run can end, for the exit status; what failed is on the scoreboard.
+var (
+	errFailed      = errors.New("there were faults of memring's; see above")
+	errInterrupted = errors.New("interrupted: the score is of what was done by then")
+)
 
 // run is one run of the program.
 type run struct {
@@ -21,9 +24,11 @@ type run struct {
 	began    time.Time
 	score    scoreboard
 	closings closings
+	tests    *tests
 
-	mu  sync.Mutex // one line at a time
-	log io.Writer
+	mu     sync.Mutex // one line at a time
+	log    io.Writer
+	status func() string // of the part that runs
 }
 
 // say writes to the log.
@@ -34,27 +39,70 @@ func (r *run) say(format string, a ...any) {
 	fmt.Fprintf(r.log, format+"\n", a...)
 }
 
+// fail notes that a seed has failed, and the command that runs it again.
+func (r *run) fail(part string, seed uint64, again string) {
+	r.say("FAILED: %s, seed %d; again with: %s", part, seed, again)
+	r.score.fail(part, seed, again)
+}
+
 func torture(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	s, err := parse(args, stderr)
 	if err != nil {
 		return err
 	}
 	r := &run{settings: s, began: time.Now(), log: stderr}
-	if err := r.warmUp(ctx); err != nil {
+	parts, err := r.prepare(ctx)
+	if err != nil {
 		return err
 	}
+	r.began = time.Now() // what was built counts for nobody
 	idle := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() { r.progress(idle) })
-	err = r.all(ctx)
+	err = r.all(ctx, parts)
 	close(idle)
 	wg.Wait()
+	if r.tests != nil {
+		err = errors.Join(err, r.tests.remove())
+	}
 
 	r.score.print(stdout, r)
-	if err == nil && r.score.total().failed() {
-		err = errFailed
+	switch {
+	case err != nil:
+		return err
+	case r.score.faulty():
+		return errFailed
+	case ctx.Err() != nil:
+		return errInterrupted
 	}
-	return err
+	return nil
+}
+
+// prepare warms up, and builds what the parts need.
+func (r *run) prepare(ctx context.Context) (parts []part, err error) {
+	var test []seeded
+	memcached := false
+	for _, name := range r.parts {
+		p, t := r.part(name)
+		if p.run == nil {
+			continue // not on this system
+		}
+		parts = append(parts, p)
+		test = append(test, t...)
+		memcached = memcached || t == nil
+	}
+	if memcached {
+		if err := r.warmUp(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if test != nil {
+		r.say("building the tests")
+		if r.tests, err = buildTests(ctx, r.goTool, test); err != nil {
+			return nil, err
+		}
+	}
+	return parts, nil
 }
 
 // warmUp takes what is taken once in a process, such as Go's epoll, and looks whether all is there.
@@ -63,51 +111,28 @@ func (r *run) warmUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var engines []client.EngineKind
 	for _, kind := range r.engines {
 		cl, err := client.New([]string{mc.Addr()}, &client.Config{Engine: kind})
+		if err != nil && kind == client.URing && r.anyEngine {
+			r.score.note("closes and servers ran without io_uring, which cannot be had here: %v", err)
+			continue
+		}
 		if err != nil {
 			return errors.Join(err, mc.Close())
 		}
 		if err := errors.Join(cl.Ping(ctx), cl.Close()); err != nil {
 			return errors.Join(err, mc.Close())
 		}
+		engines = append(engines, kind)
 	}
-	r.score.server = "memcached " + mc.Version()
+	r.engines = engines
+	r.score.note("servers: memcached %s, %d callers", mc.Version(), r.callers)
 	return mc.Close()
 }
 
-// all does the closings first, and rounds for the rest of the time.
-func (r *run) all(ctx context.Context) error {
-	r.closings = closings{engines: r.engines, tally: &r.score.closing, say: r.say}
-	if r.closes > 0 {
-		if err := r.closings.run(ctx, r.closes, r.first); err != nil {
-			return err
-		}
-	}
-	for seed := r.first; ctx.Err() == nil; seed++ {
-		if r.seeds > 0 && seed-r.first >= r.seeds {
-			break
-		}
-		// At least one round is made.
-		if r.seeds == 0 && seed > r.first && time.Since(r.began)+r.length/2 > r.forTime {
-			break
-		}
-		p := planOf(seed, r.settings)
-		t := new(tally)
-		err := runRound(ctx, p, t, r.say)
-		r.score.add(p, t)
-		if t.failed() {
-			r.score.failed = append(r.score.failed, seed)
-		}
-		if err != nil && ctx.Err() == nil {
-			return fmt.Errorf("%v: %w", p, err)
-		}
-	}
-	return nil
-}
-
 // progressEvery is how often the log gets a line.
-const progressEvery = 5 * time.Second
+const progressEvery = 10 * time.Second
 
 func (r *run) progress(stop <-chan struct{}) {
 	t := time.NewTicker(progressEvery)
@@ -118,19 +143,11 @@ func (r *run) progress(stop <-chan struct{}) {
 			return
 		case <-t.C:
 		}
-		r.say("%s", r.status())
+		r.mu.Lock()
+		status := r.status
+		r.mu.Unlock()
+		if status != nil {
+			r.say("%s", status())
+		}
 	}
-}
-
-func (r *run) status() string {
-	t := r.score.total()
-	done := r.score.seeds.Load()
-	left := r.forTime - time.Since(r.began)
-	if r.seeds > 0 {
-		left = time.Duration(r.seeds-done)*(r.length+r.length/4) +
-			time.Duration(int64(r.closes)-r.closings.done.Load())*time.Minute/100_000
-	}
-	return fmt.Sprintf("%s left; %d closed, %d rounds, %d gets checked, %d wrong, %d hangs, %d leaks, %.2f%% recovered",
-		max(left, 0).Round(time.Second), r.closings.done.Load(), done, t.gets.Load(), t.wrong.Load(), t.hangs.Load(),
-		t.leaks.Load(), t.recovered())
 }

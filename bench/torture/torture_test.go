@@ -3,9 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -72,23 +74,64 @@ func TestClosing(t *testing.T) {
 	})
 }
 
+// TestProgram is a moment of all parts.
 func TestProgram(t *testing.T) {
 	var out, log bytes.Buffer
 	err := torture(t.Context(), []string{
-		"-seeds", "2", "-length", "100ms", "-engine", "poll", "-faults", "none|reset", "-callers", "8", "-closes", "50",
+		"-seeds", "30", "-rounds", "2", "-closes", "50", "-length", "100ms", "-engine", "poll", "-faults", "none|reset", "-callers", "8",
 	}, &out, &log)
-	require.NoError(t, err, log.String())
+	require.NoError(t, err, log.String()+out.String())
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	last := lines[len(lines)-1]
-	for i, key := range []string{"seeds=2", "ops=", "wrong=0", "hangs=0", "leaks=0", "timeouts=", "recovered=", "desyncs=0"} {
+	seeds := "seeds=62"
+	if runtime.GOOS != "linux" {
+		seeds = "seeds=32" // no fakekernel
+	}
+	for i, key := range []string{seeds, "ops=", "wrong=0", "hangs=0", "leaks=0", "timeouts=", "recovered=100.000%", "desyncs=0", "provoked=", "broken=0"} {
 		require.True(t, strings.HasPrefix(strings.Fields(last)[i], key), last)
 	}
-	require.Contains(t, last, "closes=50 misclosed=0")
+	require.Contains(t, last, "rounds=2 closes=50")
+}
+
+func TestSharesOfTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &run{settings: &settings{forTime: time.Minute}}
+		got := map[string]time.Duration{}
+		does := func(name string, takes time.Duration) func(context.Context, time.Duration) error {
+			return func(_ context.Context, length time.Duration) error {
+				got[name] = length
+				time.Sleep(takes)
+				return nil
+			}
+		}
+		require.NoError(t, r.all(t.Context(), []part{
+			{"simulation", 3, does("simulation", 15*time.Second)},
+			{"counted", 0, does("counted", time.Hour)},
+			{"closes", 2, does("closes", 5*time.Second)},
+			{"servers", 4, does("servers", time.Minute)},
+		}))
+		require.Equal(t, map[string]time.Duration{
+			"simulation": 20 * time.Second, "counted": 0, "closes": 15 * time.Second, "servers": 40 * time.Second,
+		}, got)
+	})
+}
+
+func TestScoreboard(t *testing.T) {
+	var s scoreboard
+	s.add(row{counts: counts{owed: 100, saved: 99, provoked: 5}})
+	require.False(t, s.faulty())
+	for _, n := range []counts{{wrong: 1}, {hangs: 1}, {leaks: 1}, {desyncs: 1}, {broken: 1}, {owed: 100, saved: 98}} {
+		bad := scoreboard{rows: []row{{counts: n}}}
+		require.True(t, bad.faulty(), n)
+	}
+	s.add(row{counts: counts{owed: 900, saved: 891, seeds: 3}})
+	require.Equal(t, counts{owed: 1000, saved: 990, provoked: 5, seeds: 3}, s.total())
 }
 
 func TestWrongFlags(t *testing.T) {
 	for _, args := range [][]string{
-		{"-engine", "no"}, {"-faults", "nosuch"}, {"-faults", "("}, {"-callers", "0"}, {"more"}, {"-for", "1s", "-seeds", "1"}, {"-nosuch"},
+		{"-engine", "no"}, {"-faults", "nosuch"}, {"-faults", "("}, {"-callers", "0"}, {"more"}, {"-for", "0s"}, {"-nosuch"},
+		{"-parts", "servers,more"}, {"-parts", ""}, {"-seeds", "-1"},
 	} {
 		var said bytes.Buffer
 		_, err := parse(args, &said)
