@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/memring/memring/client/transport"
 	"github.com/memring/memring/reader"
@@ -27,6 +28,7 @@ type conn struct {
 	scratch []byte
 	opaque  uint32
 	err     error // set by Closed: no more pushes
+	pushed  int64 // when a request last found nothing outstanding; 0: never
 
 	load atomic.Int32 // ops in the FIFO
 	debt debt
@@ -61,7 +63,7 @@ var errConnDown = errors.New("connection is down")
 func (c *conn) push(o *op) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.err != nil {
+	if c.err != nil || c.idle() && c.endedWhileIdle() {
 		return errConnDown
 	}
 	if c.opaque++; c.opaque == 0 {
@@ -84,12 +86,42 @@ func (c *conn) push(o *op) error {
 		if errors.Is(err, transport.ErrBacklog) {
 			return ErrOverloaded
 		}
+		c.down.Store(true) // or the next try would pick it again
 		return errConnDown // Closed is on its way
 	}
 	c.unsent = append(c.trimUnsent(queued-o.size), sending{o, o.size})
 	c.in = append(c.in, o)
 	c.load.Add(1)
 	return nil
+}
+
+// idleCheck is for how long a connection must have been idle for its next
+// request to ask whether the server has closed it. The engines notice that by
+// themselves, but up to some milliseconds later. It keeps the cost, a system
+// call, away from callers that use a connection all the time, over whatever
+// network.
+const idleCheck = time.Millisecond
+
+// idle reports whether nothing is outstanding, and has not been for some time. A
+// connection that was never used is not idle: what the server says on it, before
+// it closes it, is for whoever asks first. mu is held.
+func (c *conn) idle() bool {
+	if c.load.Load() != 0 {
+		return false
+	}
+	last, now := c.pushed, transport.Now()
+	c.pushed = now
+	return last != 0 && now-last > int64(idleCheck)
+}
+
+// endedWhileIdle gives the connection up if the server has closed it. A request
+// written now would be lost, and nobody could tell that it was. mu is held.
+func (c *conn) endedWhileIdle() bool {
+	if !c.t.Ended() {
+		return false
+	}
+	c.giveUp(closedByServer, transport.ErrEOF)
+	return true
 }
 
 // trimUnsent drops what has gone to the kernel for sure: all but the last queued

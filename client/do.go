@@ -11,8 +11,9 @@ import (
 )
 
 // maxTries bounds how often a request goes to another connection after one has
-// died before any of its bytes was sent.
-const maxTries = 4
+// died before any of its bytes was sent. Beyond that it may meet all those that
+// were there: a server that ends closes them together.
+func (p *pool) maxTries() int { return 4 + len(p.slots) }
 
 // usable says why no call can be made.
 func (cl *Client) usable(ctx context.Context) error {
@@ -125,7 +126,7 @@ func (cl *Client) do(ctx context.Context, srv *server, o *op) error {
 		if err == nil {
 			err = c.push(o)
 		}
-		if errors.Is(err, errConnDown) && try < maxTries {
+		if errors.Is(err, errConnDown) && try < p.maxTries() {
 			continue // it died in between; nothing was queued
 		}
 		if err != nil {
@@ -154,7 +155,7 @@ func (cl *Client) do(ctx context.Context, srv *server, o *op) error {
 			return nil
 		}
 		var lost *connError
-		if errors.As(o.err, &lost) && lost.outcome == NotSent && try < maxTries && !cl.closed.Load() {
+		if errors.As(o.err, &lost) && lost.outcome == NotSent && try < p.maxTries() && !cl.closed.Load() {
 			o.err, o.state = nil, opPending
 			continue
 		}

@@ -147,7 +147,7 @@ func (m *multi) start(ctx context.Context, p *part) {
 			return
 		}
 	}
-	if p.tries++; p.tries > maxTries {
+	if p.tries++; p.tries > pool.maxTries() {
 		p.err = m.cl.lostError()
 		return
 	}

@@ -41,6 +41,7 @@ func (e *echoEngine) Send(head, _, _ []byte, _ *transport.Loan) (int, error) {
 func (e *echoEngine) Wake(*transport.Waiter) {}
 func (e *echoEngine) Retract(int, int) bool  { return false }
 func (e *echoEngine) Divert()                {}
+func (e *echoEngine) Ended() bool            { return false }
 
 func (e *echoEngine) Reclaim(*transport.Loan, *transport.Waiter) bool { return true }
 func (e *echoEngine) Close() error                                    { return nil }

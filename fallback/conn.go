@@ -157,6 +157,13 @@ func (c *conn) Divert() {
 	}
 }
 
+// Ended implements [transport.Conn].
+func (c *conn) Ended() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err != nil || c.werr != nil || c.raw != nil && c.raw.ended()
+}
+
 // Close implements [transport.Conn].
 func (c *conn) Close() error {
 	c.fail(transport.ErrClosed)

@@ -14,3 +14,5 @@ type rawWriter struct{}
 func newRawWriter(net.Conn) *rawWriter { return nil }
 
 func (*rawWriter) try([][]byte) (int, error) { return 0, errors.ErrUnsupported }
+
+func (*rawWriter) ended() bool { return false }

@@ -86,6 +86,19 @@ func (c *conn) Retract(size, after int) bool {
 	return c.pending.Retract(size, after)
 }
 
+// Ended asks the socket: the receive may not be armed again yet, or may have
+// completed without anybody having reaped it.
+func (c *conn) Ended() bool {
+	c.mu.Lock() // for the descriptor, see die
+	defer c.mu.Unlock()
+	if c.dead != nil {
+		return true
+	}
+	p := [1]unix.PollFd{{Fd: int32(c.fd), Events: unix.POLLRDHUP}} // the others come unasked, poll(2)
+	n, err := unix.Poll(p[:], 0)
+	return n == 1 && err == nil
+}
+
 // Close interrupts I/O by shutting the socket down: what is in the kernel then
 // completes, and only after that may the descriptor be closed.
 func (c *conn) Close() error {

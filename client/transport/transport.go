@@ -92,6 +92,11 @@ type Conn interface {
 	// no memory to the same effect.
 	Divert()
 
+	// Ended reports whether the server has ended the connection, as far as the
+	// system knows by now. It makes a system call and does not wait. A connection
+	// that is not the system's own has not ended as long as no read has said so.
+	Ended() bool
+
 	// Close interrupts the connection's I/O at once and returns without
 	// waiting; Handler.Closed follows, with [ErrClosed] if nothing else was
 	// wrong before. Idempotent.

@@ -31,6 +31,30 @@ var idleCases = []testCase{
 		},
 	},
 	{
+		name:  "Ended",
+		means: "a connection that works is said to have ended, or one that has ended to work",
+		run: func(e *env) {
+			addr, accepted := e.puppets()
+			for _, use := range []int{0, 3} {
+				l := e.dial(addr)
+				p := <-accepted
+				require.False(e, l.conn.Ended())
+				for range use {
+					inSync(e, l, p)
+					require.False(e, l.conn.Ended())
+				}
+				require.NoError(e, p.Close())
+				require.ErrorIs(e, l.awaitClosed(), transport.ErrEOF)
+				require.True(e, l.conn.Ended())
+
+				l = e.dial(addr)
+				<-accepted
+				require.NoError(e, l.conn.Close())
+				require.True(e, l.conn.Ended())
+			}
+		},
+	},
+	{
 		name:  "EndWithRequests",
 		means: "callers whose connection ends go on waiting, or don't get the replies that came before the end",
 		run: func(e *env) {

@@ -1,0 +1,6 @@
+//go:build unix && !linux
+
+package fallback
+
+// pollPeerEnded: POLLHUP says it.
+const pollPeerEnded = 0
