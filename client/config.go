@@ -50,12 +50,18 @@ type Config struct {
 	// timeout costs nothing but the call. It should be longer than a server may
 	// pause in good health, or a short stall turns into a reconnect storm, and
 	// shorter than what TCP takes to give up on a dead one, which is minutes. If
-	// zero, 10 s; if negative, no bound.
+	// zero, 10 s: ten times the default OpTimeout, and more than the migration of
+	// a virtual machine or three retransmissions in a row (1 + 2 + 4 s, if the
+	// first lost packet of a connection is retried after 1 s) keep a server
+	// silent. If negative, no bound. A stall is noticed up to an eighth later.
 	StallLimit time.Duration
 
 	// MaxDebt is the number of abandoned requests that a connection may owe
 	// replies for before it is closed: from some number on, connecting anew is
-	// cheaper than to wait for them. If zero, 1,024; if negative, no bound.
+	// cheaper than to wait for them. If zero, 1,024: with values of some KiB that
+	// is a few MiB to read and throw away, which takes milliseconds, as a new
+	// connection does; and the memory of the requests that wait, half a KiB each,
+	// stays below 1 MiB. If negative, no bound.
 	MaxDebt int
 
 	// DirectReceive is how many bytes of a value must be missing behind what has

@@ -28,18 +28,60 @@
 //     server may have carried it out, or may yet.
 //   - [Answered]: the server has answered, with an error.
 //
+// A call can end at any point of its request's life. Which one it was decides
+// what is known, and what becomes of the connection:
+//
+//	the request is …                    timeout, cancel     connection breaks   Close
+//	waiting for a connection            NotSent             NotSent             NotSent
+//	waiting in the send buffer          NotSent, withdrawn  sent on another     NotSent
+//	half sent                           Unknown, drained    Unknown             Unknown
+//	sent                                Unknown, drained    Unknown             Unknown
+//	answered in part: header or value   Unknown, drained    Unknown             Unknown
+//
+// Withdrawn: it is taken out of the buffer and never leaves it. Drained: the
+// rest of the request still goes out, the reply is consumed whole when it comes,
+// and the connection serves other requests all the while. Sent on another: the
+// call goes on with a new connection, and ends with NotSent if those break as
+// well; a GetMulti ends with it at once.
+//
+// The caller's memory (a value to be stored, the slice of a GetAppend) is not
+// touched any more once the call has returned, at whatever point. If the
+// connection breaks the error is [ErrConnLost], after Close it is [ErrClosed];
+// while there is no connection it is [ErrUnavailable].
+//
+// A GetMulti is one such request to each server, under one deadline for them
+// all; what has come by then was yielded, and each server that was late has an
+// error of its own.
+//
+// A server that closes a connection on which nothing is outstanding costs no
+// call an error: the end is noticed before the next request is written, and a
+// new connection is made.
+//
 // A connection is closed only if it breaks, if nothing has come on it for
 // Config.StallLimit although replies are due, if it owes more than
-// Config.MaxDebt of them, or if a reply does not match its request.
+// Config.MaxDebt of them, or if a reply does not match its request. How a write
+// ended whose outcome was unknown, Config.LateWrite is told.
+//
+// # Counters
+//
+// [Client.Counters] are always on. [Counters] has the engines' system calls,
+// bytes and connections, and the sums over all servers of what
+// [ServerCounters] has for each: connections opened (Dials) and attempts that
+// failed (FailedDials); requests given up after they were sent (Timeouts), the
+// replies to them that came late (LateReplies), and the bytes of values that
+// were thrown away with those (Drained); connections that ended, by cause
+// (ClosedByServer, ClosedByStall, ClosedByDebt, ClosedByDesync, ClosedByClose).
+// ClosedByDesync that rises means a broken server or proxy; Timeouts that stay
+// ahead of LateReplies, a server that does not keep up.
 //
 // # Whose reply it is
 //
 // memcached answers in the order of the requests. That order says which reply
 // is whose, and the replies prove it: each reply of the meta protocol carries an
 // opaque number of its request, that to a get the key as well, and those to a
-// GetMulti the keys, in the order in which they were asked for. On any mismatch the connection is closed,
-// everything outstanding on it fails with [ErrDesync], and nothing of the reply
-// is handed out.
+// GetMulti the keys, in the order in which they were asked for. On any mismatch
+// the connection is closed, everything outstanding on it fails with [ErrDesync],
+// and nothing of the reply is handed out.
 //
 // # Keys and servers
 //
