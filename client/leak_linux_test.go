@@ -59,3 +59,43 @@ func resources(t *testing.T) [2]int {
 	require.NoError(t, err)
 	return [2]int{len(fds), strings.Count(string(maps), "io_uring")}
 }
+
+// When Close returns, the kernel has let go of every page that was pinned for
+// the client: not some time later, when it gets round to the ring.
+func TestNothingStaysPinned(t *testing.T) {
+	onEngines(t, func(t *testing.T, kind client.EngineKind) {
+		srv := memcachedtest.NewServer(t, memcachedtest.ServerOptions{
+			Network: "unix", Script: memcachedtest.OnKey("stalled", memcachedtest.Answer().Stall(nil)),
+		})
+		before := pinnedKiB(t)
+		for range 20 {
+			c, err := client.New([]string{srv.Addr()}, &client.Config{Engine: kind})
+			require.NoError(t, err)
+			require.NoError(t, c.Ping(patient(t)))
+			if _, reason := c.Engine(); kind == client.URing && reason == nil {
+				require.Greater(t, pinnedKiB(t), before, "the test does not see pinned pages")
+			}
+			done := make(chan error)
+			asked := srv.RequestCount()
+			go func() {
+				_, err := c.Get(context.Background(), "stalled")
+				done <- err
+			}()
+			require.NoError(t, srv.Wait(patient(t), func() bool { return srv.RequestCount() > asked }))
+			require.NoError(t, c.Close())
+			require.Equal(t, before, pinnedKiB(t))
+			require.ErrorIs(t, <-done, client.ErrClosed)
+		}
+	})
+}
+
+// pinnedKiB is the process's pinned memory, proc_pid_status(5).
+func pinnedKiB(t *testing.T) (n int) {
+	status, err := os.ReadFile("/proc/self/status")
+	require.NoError(t, err)
+	_, rest, ok := strings.Cut(string(status), "VmPin:")
+	require.True(t, ok)
+	_, err = fmt.Sscan(rest, &n)
+	require.NoError(t, err)
+	return n
+}

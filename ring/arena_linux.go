@@ -25,6 +25,11 @@ const (
 // Buffers are no Go memory: the kernel may write to one at any time between
 // the submission of a receive and its completion, whatever becomes of the
 // goroutine behind it.
+//
+// They need no MADV_DONTFORK. os/exec makes its child with CLONE_VM|CLONE_VFORK,
+// which copies no page table, and from any other fork(2), such as cgo's, the
+// child gets copies of pinned pages at once, the parent keeps its own (Linux 5.9,
+// 70e806e4e645).
 type arena struct {
 	ringFD     int
 	slabs      [][]byte
