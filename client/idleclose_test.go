@@ -28,7 +28,7 @@ func TestClosedJustBefore(t *testing.T) {
 					closed += srv.OpenConns()
 					srv.CloseConns()
 					require.NoError(t, srv.Wait(patient(t), func() bool { return srv.OpenConns() == 0 }))
-					time.Sleep(time.Millisecond) // so that it was idle, and not closed in the midst of use
+					time.Sleep(2 * time.Millisecond) // so that it was idle, and not closed in the midst of use
 					switch i % 3 {
 					case 0:
 						require.NoError(t, c.Set(patient(t), client.Item{Key: "k"}))
