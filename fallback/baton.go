@@ -214,19 +214,21 @@ func (c *conn) survives(err error) bool {
 func (c *conn) startKeeperLocked() {
 	c.baton = held
 	c.hold = hold{}
+	c.called = c.want > 0
 	c.eng.live.Add(1)
 	go c.keep()
 }
 
 // keeper holds the baton while no caller does. On an idle connection it parks
-// in a read, and so sees what the server does of its own accord. After it has
-// delivered something it makes room for callers, except where they wait for
-// several connections and rely on it.
+// in a read, and so sees what the server does of its own accord, and drains late
+// replies as fast as they come. Once a caller has come and something was
+// delivered it makes room, except for callers that wait for several connections
+// and rely on it.
 func (c *conn) keeper() {
 	defer c.eng.live.Done()
 	for c.step() != stepEnd {
 		c.mu.Lock()
-		if c.want == 0 && c.err == nil && c.werr == nil {
+		if c.called && c.want == 0 && c.err == nil && c.werr == nil {
 			c.giveBackLocked()
 			c.mu.Unlock()
 			return

@@ -57,22 +57,43 @@ func TestIdleEngineRests(t *testing.T) {
 	})
 }
 
-// A keeper that has delivered a reply leaves, and comes back when the
-// connection has been idle again.
+// A keeper that has delivered a reply leaves if a caller has come, and returns
+// when the connection has been idle again.
 func TestKeeperMakesRoom(t *testing.T) {
 	inBubble(t, func(c *conn, w *transport.Waiter, server net.Conn) {
 		time.Sleep(2 * idleAfter)
 		synctest.Wait()
-		_, err := server.Write([]byte("late reply"))
+		done := make(chan error)
+		go func() { done <- c.eng.Wait(w, []transport.Conn{c}, time.Time{}, nil) }()
+		synctest.Wait()
+		_, byCaller, _ := c.state()
+		require.False(t, byCaller, "the caller relies on the keeper")
+		_, err := server.Write([]byte("reply"))
 		require.NoError(t, err)
+		require.NoError(t, <-done)
 		synctest.Wait()
 		b, _, _ := c.state()
 		assert.Equal(t, free, b)
-		require.True(t, w.Take())
 		time.Sleep(2 * idleAfter)
 		synctest.Wait()
 		b, _, _ = c.state()
 		assert.Equal(t, held, b)
+	})
+}
+
+// Late replies that nobody waits for are read as fast as they come, not one
+// window every idleAfter. In a bubble, where nothing else takes time, that is at
+// once.
+func TestKeeperDrains(t *testing.T) {
+	inBubble(t, func(c *conn, w *transport.Waiter, server net.Conn) {
+		require.ErrorIs(t, c.eng.Wait(w, []transport.Conn{c}, time.Now().Add(idleAfter), nil), transport.ErrTimeout)
+		time.Sleep(2 * idleAfter) // a keeper has taken over
+		begun := time.Now()
+		for range 1000 {
+			_, err := server.Write(make([]byte, 1000))
+			require.NoError(t, err)
+		}
+		assert.Zero(t, time.Since(begun))
 	})
 }
 

@@ -50,6 +50,8 @@ type conn struct {
 	seats seats // callers that sleep and can be promoted
 	want  int   // callers that wait for this connection among several
 
+	called bool // a caller has waited since the keeper began
+
 	watched     watched // by the clock
 	used        bool    // since the clock looked, by a caller
 	polled      bool    // since the clock looked, by a caller with a done channel

@@ -44,6 +44,7 @@ func (e *Engine) waitOne(h hold, c *conn) error {
 			continue
 		}
 		s := c.seats.add(h.w)
+		c.called = true
 		if c.hold.w != nil {
 			c.crowd = crowdPatience
 		}
@@ -75,6 +76,7 @@ func (e *Engine) waitMany(h hold, on []transport.Conn) error {
 		c.mu.Lock()
 		c.writeLocked()
 		c.want++
+		c.called = true
 		if c.baton == free {
 			c.startKeeperLocked()
 		}
