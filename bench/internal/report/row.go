@@ -45,7 +45,24 @@ type Row struct {
 	Late       *Late              `json:"late,omitempty"`
 	Samples    map[string]Samples `json:"samples"` // by the key of the column, one a round
 
+	// Families of rows that are drawn and printed together, beside the main table.
+	Group string  `json:"group,omitempty"` // "", late, seeds, sizes, queue, service, limit or recovery
+	Param float64 `json:"param,omitempty"` // what varies within the family, in Unit
+	Unit  string  `json:"unit,omitempty"`  // callers or bytes
+
+	Series []Tick             `json:"series,omitempty"` // what happened when, in one slice
+	Extra  map[string]float64 `json:"extra,omitempty"`  // figures of one family only, such as opens_per_s
+
 	Title string `json:"-"`
+}
+
+// Tick is one interval of a time series. The rates are per second, whatever the interval's length.
+type Tick struct {
+	At     float64 `json:"at_s"` // when the interval ended, in seconds from the start
+	Ops    float64 `json:"ops_per_s"`
+	Errors float64 `json:"errors_per_s"`
+	Dials  float64 `json:"dials_per_s"`
+	P99us  float64 `json:"p99_us"`
 }
 
 // Samples are one column's values, round by round.
