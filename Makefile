@@ -58,7 +58,8 @@ lint: ## formatting, go vet, golangci-lint, and shellcheck if there is one
 	@if command -v shellcheck >/dev/null; then shellcheck scripts/*.sh .ci/run; \
 		else echo "no shellcheck: scripts not checked" >&2; fi
 
-# BENCH=quick ends in under a minute; JSON=FILE writes the rows to FILE too.
+# BENCH=quick ends in under a minute; JSON=FILE saves the run elsewhere.
+bench: JSON ?= memring-bench.json
 bench: memcached ## benchmark against other clients; BENCH=quick, JSON=FILE
 	@case '$(BENCH)' in ''|quick) ;; *) echo "make bench: BENCH is quick or nothing, not '$(BENCH)'" >&2; exit 1;; esac
-	cd bench && $(GO) run . $(if $(BENCH),-quick) $(if $(JSON),-json '$(if $(filter /%,$(JSON)),$(JSON),$(CALLER)/$(JSON))')
+	cd bench && $(GO) run . $(if $(BENCH),-quick) -json '$(if $(filter /%,$(JSON)),$(JSON),$(CALLER)/$(JSON))'

@@ -38,7 +38,7 @@ func bench(args []string, stdout io.Writer, stderr *os.File) (err error) {
 	if s.list {
 		return list(stdout, s.cases)
 	}
-	// The file is opened before minutes of work, not after.
+	// The files are opened before minutes of work, not after.
 	var file *os.File
 	if s.jsonFile != "" {
 		if file, err = os.Create(s.jsonFile); err != nil {
@@ -46,6 +46,7 @@ func bench(args []string, stdout io.Writer, stderr *os.File) (err error) {
 		}
 		defer func() { err = errors.Join(err, file.Close()) }()
 	}
+	header := report.Here()
 	signals, unhook := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	defer unhook()
 	ctx, cancel := context.WithCancelCause(signals)
@@ -95,31 +96,31 @@ func bench(args []string, stdout io.Writer, stderr *os.File) (err error) {
 			notes = append(notes, fmt.Sprintf("%s used %.1f%% of a core while it waited for its turn", who, 100*share))
 		}
 	}
-	if err := write(stdout, s, set, notes, res.Rows); err != nil {
+	header.Command, header.Settings, header.Notes = s.command, s.saved, notes
+	header.Memcached, header.Clients = set.Version, peers.Versions()
+	run := &report.Saved{Header: header, Rows: res.Rows}
+	if err := write(stdout, run); err != nil {
 		return err
 	}
 	if file != nil {
-		return report.WriteJSON(file, res.Rows)
+		return run.WriteJSON(file)
 	}
 	return nil
 }
 
-// write writes the whole report.
-func write(w io.Writer, s *settings, set *servers.Set, notes []string, rows []report.Row) error {
-	err := report.Header(w, report.Run{
-		Command: s.command, Memcached: set.Version, Clients: peers.Versions(),
-		Gomaxprocs: s.gomaxprocs, Rounds: s.rounds, Slice: s.slice.String(), Notes: notes,
-	})
-	if err != nil {
+// write prints the whole report.
+func write(w io.Writer, run *report.Saved) error {
+	if err := report.Header(w, run.Header); err != nil {
 		return err
 	}
+	rows := run.Rows
 	if err := report.Table(w, rows); err != nil {
 		return err
 	}
 	if err := report.Bystanders(w, rows); err != nil {
 		return err
 	}
-	_, err = report.Targets(w, report.Judge(rows))
+	_, err := report.Targets(w, report.Judge(rows))
 	return err
 }
 

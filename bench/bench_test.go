@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
@@ -23,7 +22,7 @@ func TestMain(m *testing.M) {
 
 // TestRunEndToEnd needs memcached on PATH; scripts/memcached.sh installs it.
 func TestRunEndToEnd(t *testing.T) {
-	temp, name := t.TempDir(), filepath.Join(t.TempDir(), "rows.json")
+	temp, name := t.TempDir(), filepath.Join(t.TempDir(), "run.json")
 	t.Setenv("TMPDIR", temp)
 	log, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
 	require.NoError(t, err)
@@ -36,12 +35,15 @@ func TestRunEndToEnd(t *testing.T) {
 	require.Contains(t, out.String(), "targets")
 	require.Contains(t, out.String(), "memcached   1.")
 
-	b, err := os.ReadFile(name)
+	saved, err := os.Open(name)
 	require.NoError(t, err)
-	var rows []report.Row
-	require.NoError(t, json.Unmarshal(b, &rows))
+	defer saved.Close()
+	run, err := report.Read(saved)
+	require.NoError(t, err)
+	require.Contains(t, run.Header.Command, "-rounds 1 -slice 10ms")
+	require.Contains(t, run.Header.Settings, report.Setting{Name: "rounds", Value: "1"})
 	engines := map[string]int{}
-	for _, r := range rows {
+	for _, r := range run.Rows {
 		engines[r.Who()]++
 		require.Positive(t, r.OpsPerS, r.Case)
 		require.Positive(t, r.CPUUS, r.Case)
@@ -76,4 +78,6 @@ func TestFlagsOfARun(t *testing.T) {
 	require.Equal(t, "go run . -quick", quick.command)
 	require.Less(t, len(quick.cases), len(full.cases))
 	require.Less(t, quick.rounds, full.rounds)
+	require.Contains(t, full.saved, report.Setting{Name: "rounds", Value: "9"}, "what 0 stands for")
+	require.Equal(t, `go run . -cases '^(get|it'\''s)$' -rounds=2`, command([]string{"-cases", "^(get|it's)$", "-rounds=2"}))
 }

@@ -7,10 +7,12 @@ import (
 	"io"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/memring/memring/bench/internal/cases"
+	"github.com/memring/memring/bench/internal/report"
 )
 
 // errUsage ends the program with the flag package's own message.
@@ -29,6 +31,7 @@ type settings struct {
 	rings      int
 	cases      []cases.Case
 	command    string
+	saved      []report.Setting // what the flags amount to, for the report
 }
 
 // What a run does unless flags say otherwise: under six minutes, or under one.
@@ -38,13 +41,13 @@ const (
 )
 
 func parse(args []string, stderr io.Writer) (*settings, error) {
-	s := &settings{command: strings.Join(append([]string{"go run ."}, args...), " ")}
+	s := &settings{command: command(args)}
 	var only, clients string
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.SetOutput(stderr)
 	f.BoolVar(&s.quick, "quick", false, "a shorter run: fewer cases, rounds and operations, under a minute")
 	f.BoolVar(&s.list, "list", false, "list the cases and clients and end")
-	f.StringVar(&s.jsonFile, "json", "", "also write the rows as a JSON array to this `file`")
+	f.StringVar(&s.jsonFile, "json", "", "save the run to this `file`, for the commands report, charts and compare")
 	f.StringVar(&only, "cases", "", "run only the cases whose name/network/callers matches this `regexp`")
 	f.StringVar(&clients, "clients", "", "run only the clients whose name matches this `regexp`")
 	f.IntVar(&s.rounds, "rounds", 0, "interleaved rounds; 0 is 9, or 3 with -quick")
@@ -89,7 +92,30 @@ func parse(args []string, stderr io.Writer) (*settings, error) {
 	if s.cases = cases.Select(cases.Suite(s.quick), onlyRE, clientsRE); len(s.cases) == 0 {
 		return fail("no case is left; -list shows what there is")
 	}
+	f.VisitAll(func(f *flag.Flag) {
+		if !slices.Contains(changeNothing, f.Name) {
+			s.saved = append(s.saved, report.Setting{Name: f.Name, Value: f.Value.String()})
+		}
+	})
 	return s, nil
+}
+
+// changeNothing are the flags that have no influence on what is measured.
+var changeNothing = []string{"json", "list", "port"}
+
+// plain is what a shell takes as it stands.
+var plain = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
+
+// command is what to type for these arguments, in bench's folder.
+func command(args []string) string {
+	words := []string{"go", "run", "."}
+	for _, a := range args {
+		if !plain.MatchString(a) {
+			a = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+		words = append(words, a)
+	}
+	return strings.Join(words, " ")
 }
 
 func optional(expr string) (*regexp.Regexp, error) {

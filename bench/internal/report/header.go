@@ -3,39 +3,45 @@ package report
 import (
 	"fmt"
 	"io"
-	"runtime"
 	"strings"
 )
 
-// Run describes a run: enough to do it again.
-type Run struct {
-	Command    string
-	Memcached  string
-	Clients    []string
-	Gomaxprocs int
-	Rounds     int
-	Slice      string
-	Notes      []string // what was left out, and why
+// Fact is a line of the header.
+type Fact struct{ Name, Value string }
+
+// Facts are what the header says, without the notes.
+func (r *Run) Facts() []Fact {
+	var settings []string
+	for _, s := range r.Settings {
+		settings = append(settings, s.Name+"="+s.Value)
+	}
+	var out []Fact
+	for _, f := range []Fact{
+		{"command", r.Command},
+		{"date", r.Date},
+		{"commit", r.Commit},
+		{"machine", r.Machine},
+		{"kernel", r.Kernel},
+		{"go", r.Go},
+		{"memcached", r.Memcached},
+		{"clients", strings.Join(r.Clients, ", ")},
+		{"settings", strings.Join(settings, " ")},
+	} {
+		if f.Value != "" {
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 // Header prints what was run where.
 func Header(w io.Writer, run Run) error {
 	var b strings.Builder
-	line := func(name, value string) {
-		if value != "" {
-			fmt.Fprintf(&b, "%s%s\n", pad(name, -12), value)
-		}
+	for _, f := range run.Facts() {
+		fmt.Fprintf(&b, "%s%s\n", pad(f.Name, -12), f.Value)
 	}
-	line("command", run.Command)
-	line("machine", fmt.Sprintf("%s, %d cores, %s/%s", cpuModel(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH))
-	line("kernel", kernel())
-	line("go", strings.TrimPrefix(runtime.Version(), "go"))
-	line("memcached", run.Memcached)
-	line("clients", strings.Join(run.Clients, ", "))
-	line("GOMAXPROCS", fmt.Sprint(run.Gomaxprocs))
-	line("rounds", fmt.Sprintf("%d interleaved, slices of %s", run.Rounds, run.Slice))
 	for _, n := range run.Notes {
-		line("NOTE", n)
+		fmt.Fprintf(&b, "%s%s\n", pad("NOTE", -12), n)
 	}
 	b.WriteString("\n")
 	_, err := io.WriteString(w, b.String())

@@ -2,9 +2,7 @@ package report
 
 import (
 	"bytes"
-	"encoding/json"
 	"math"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -54,32 +52,6 @@ func TestNoisyRowsAreMarked(t *testing.T) {
 	r.Finish()
 	require.True(t, r.Noisy)
 	require.Equal(t, "~33%", spread(&r))
-}
-
-// TestJSONKeys fixes what readers of the file rely on.
-func TestJSONKeys(t *testing.T) {
-	var b bytes.Buffer
-	require.NoError(t, WriteJSON(&b, []Row{made("get-1KiB", "unix", 8, cases.URing, 5, 1e5), made("get-1KiB", "unix", 8, cases.GoMemcache, 5, 1e5)}))
-	var rows []map[string]any
-	require.NoError(t, json.Unmarshal(b.Bytes(), &rows))
-	require.Len(t, rows, 2)
-	keys := []string{"case", "network", "callers", "client", "engine", "wall_us", "cpu_us", "p50_us", "p99_us",
-		"p999_us", "ops_per_s", "syscalls_per_op", "allocs_per_op"}
-	for _, k := range keys {
-		require.Contains(t, rows[0], k)
-	}
-	require.Equal(t, "uring", rows[0]["engine"])
-	require.Equal(t, "gomemcache", rows[1]["client"])
-	require.Empty(t, rows[1]["engine"])
-	require.Nil(t, rows[1]["syscalls_per_op"])
-	order := regexp.MustCompile(`(?m)^    "(\w+)":`).FindAllStringSubmatch(b.String(), len(keys))
-	for i, k := range keys {
-		require.Equal(t, k, order[i][1])
-	}
-
-	b.Reset()
-	require.NoError(t, WriteJSON(&b, nil))
-	require.Equal(t, "[]\n", b.String())
 }
 
 func TestTable(t *testing.T) {

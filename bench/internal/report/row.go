@@ -1,9 +1,7 @@
-// Package report turns what was measured into rows, a table, a JSON file and a verdict on the targets.
+// Package report turns what was measured into rows, tables, a file and verdicts on the noise and the targets.
 package report
 
 import (
-	"encoding/json"
-	"io"
 	"math"
 
 	"github.com/memring/memring/bench/internal/cases"
@@ -53,7 +51,7 @@ type Row struct {
 	Series []Tick             `json:"series,omitempty"` // what happened when, in one slice
 	Extra  map[string]float64 `json:"extra,omitempty"`  // figures of one family only, such as opens_per_s
 
-	Title string `json:"-"`
+	Title string `json:"title"`
 }
 
 // Tick is one interval of a time series. The rates are per second, whatever the interval's length.
@@ -78,12 +76,17 @@ type Late struct {
 // Who names the row's client.
 func (r Row) Who() string { return cases.Client{Name: r.Client, Engine: r.Engine}.String() }
 
-// Finish sets the figures from the samples.
+// Finish sets the figures from the samples. A figure without samples stays zero: not every family has all.
 func (r *Row) Finish() {
 	of := func(key string) float64 { return Median(r.Samples[key]) }
-	r.WallUS, r.CPUUS, r.OpsPerS = of("wall_us"), of("cpu_us"), of("ops_per_s")
-	r.P50US, r.P99US, r.P999US = of("p50_us"), of("p99_us"), of("p999_us")
-	r.AllocsOp = of("allocs_per_op")
+	for key, figure := range map[string]*float64{
+		"wall_us": &r.WallUS, "cpu_us": &r.CPUUS, "ops_per_s": &r.OpsPerS, "allocs_per_op": &r.AllocsOp,
+		"p50_us": &r.P50US, "p99_us": &r.P99US, "p999_us": &r.P999US,
+	} {
+		if v := of(key); !math.IsNaN(v) {
+			*figure = v
+		}
+	}
 	r.Rounds = len(r.Samples["wall_us"])
 	r.Spread = max(Spread(r.Samples["wall_us"]), Spread(r.Samples["cpu_us"]))
 	r.Noisy = r.Spread > noisySpread
@@ -96,16 +99,6 @@ func (r *Row) Finish() {
 	if v := of("late_p50_us"); !math.IsNaN(v) {
 		r.Late = &Late{v, of("late_p99_us"), of("late_max_us")}
 	}
-}
-
-// WriteJSON writes the rows as an array.
-func WriteJSON(w io.Writer, rows []Row) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	if rows == nil {
-		rows = []Row{}
-	}
-	return enc.Encode(rows)
 }
 
 // find returns the row of a client in a case, or nil.
