@@ -99,29 +99,13 @@ func bench(args []string, stdout io.Writer, stderr *os.File) (err error) {
 	header.Command, header.Settings, header.Notes = s.command, s.saved, notes
 	header.Memcached, header.Clients = set.Version, peers.Versions()
 	run := &report.Saved{Header: header, Rows: res.Rows}
-	if err := write(stdout, run); err != nil {
+	if err := run.Text(stdout); err != nil {
 		return err
 	}
 	if file != nil {
 		return run.WriteJSON(file)
 	}
 	return nil
-}
-
-// write prints the whole report.
-func write(w io.Writer, run *report.Saved) error {
-	if err := report.Header(w, run.Header); err != nil {
-		return err
-	}
-	rows := run.Rows
-	if err := report.Table(w, rows); err != nil {
-		return err
-	}
-	if err := report.Bystanders(w, rows); err != nil {
-		return err
-	}
-	_, err := report.Targets(w, report.Judge(rows))
-	return err
 }
 
 // drop takes out memring's engines that this machine can't run, and says so.

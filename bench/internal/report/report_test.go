@@ -54,15 +54,20 @@ func TestNoisyRowsAreMarked(t *testing.T) {
 	require.Equal(t, "~33%", spread(&r))
 }
 
+func textOf(t *testing.T, g *Grid) string {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, g.WriteText(&b))
+	return b.String()
+}
+
 func TestTable(t *testing.T) {
 	rows := []Row{
 		made("get-1KiB", "unix", 8, cases.URing, 5, 120000),
 		made("get-1KiB", "unix", 8, cases.Poll, 10, 80000),
 		made("get-1KiB", "unix", 8, cases.GoMemcache, 20, 40000),
 	}
-	var b bytes.Buffer
-	require.NoError(t, Table(&b, rows))
-	lines := strings.Split(b.String(), "\n")
+	lines := strings.Split(textOf(t, Table(rows)), "\n")
 	require.Equal(t, "get-1KiB · unix · 8 callers", lines[1])
 	require.Equal(t, strings.Fields("memring-uring 8.33 5.00 10.0 20.0 300 120000 - 1.00 0.50× 1.50× 0.25× 3.00× 0%"), strings.Fields(lines[2]))
 	require.Equal(t, strings.Fields("gomemcache 25.0 20.0 10.0 20.0 300 40000 - 1.00 2.00× 0.50× - - 0%"), strings.Fields(lines[4]))
@@ -74,22 +79,43 @@ func TestTable(t *testing.T) {
 func TestHungCallIsNamed(t *testing.T) {
 	r := made("c", "unix", 8, cases.URing, 5, 120000)
 	r.MaxUS = 600e3
-	var b bytes.Buffer
-	require.NoError(t, Table(&b, []Row{r}))
-	require.Contains(t, b.String(), "HUNG: one call of memring-uring in c · unix · 8 callers took 600 ms")
+	require.Contains(t, textOf(t, Table([]Row{r})), "HUNG: one call of memring-uring in c · unix · 8 callers took 600 ms")
 }
 
 func TestBystandersHaveTheirOwnTable(t *testing.T) {
 	r := made("bystander-150us-gomaxprocs2", "unix", 8, cases.URing, 5, 1e5)
 	r.Samples["late_p50_us"], r.Samples["late_p99_us"], r.Samples["late_max_us"] = Samples{60}, Samples{90}, Samples{1000}
 	r.Finish()
+	require.Empty(t, Table([]Row{r}).Sections)
+	require.Equal(t, []string{"60.0", "90.0", "1000", "10.0", "5.00", "0%"}, Bystanders([]Row{r}).Sections[0].Lines[0].Cells)
+	require.Empty(t, textOf(t, Bystanders(nil)))
+}
+
+func TestFamiliesShowTheColumnsTheyHave(t *testing.T) {
+	late := made("late-1pct", "unix", 64, cases.URing, 5, 1e5)
+	late.Group, late.Param, late.Unit = "late", 64, "callers"
+	late.Extra = map[string]float64{"opens_per_s": 0, "deadline_ms": 50}
+	other := Row{Case: "kill", Network: "unix", Client: "gomemcache", Group: "a new one", Title: "kill · unix"}
+	other.Extra = map[string]float64{"back_us": 12}
+	other.Finish()
+	rows := []Row{made("get", "unix", 1, cases.URing, 5, 1e5), late, other}
+
+	require.Len(t, Tables(rows), 3)
+	g := Families(rows)[0].Table(rows)
+	require.Equal(t, "Late replies", g.Title)
+	require.Equal(t, []string{"callers", "ops/s", "CPU µs", "p50 µs", "p99 µs", "p99.9 µs", "allocs", "deadline ms", "opens/s", "spread"}, g.Heads)
+	require.Equal(t, []string{"64", "100000", "5.00", "10.0", "20.0", "300", "1.00", "50.0", "0.00", "0%"}, g.Sections[0].Lines[0].Cells)
+	g = Families(rows)[1].Table(rows)
+	require.Equal(t, "a new one", g.Title)
+	require.Equal(t, []string{"back µs"}, g.Heads, "without samples there is nothing else to show")
+	require.Contains(t, textOf(t, g), "kill · unix\n  gomemcache")
+}
+
+func TestTextHasItAll(t *testing.T) {
+	run := &Saved{Header: Here(), Rows: []Row{made("get-1KiB", "unix", 8, cases.URing, 5, 1e5), made("get-1KiB", "unix", 8, cases.Poll, 5, 1e5)}}
 	var b bytes.Buffer
-	require.NoError(t, Table(&b, []Row{r}))
-	require.NotContains(t, b.String(), "bystander")
-	b.Reset()
-	require.NoError(t, Bystanders(&b, []Row{r}))
-	require.Contains(t, b.String(), "60.0      90.0      1000")
-	b.Reset()
-	require.NoError(t, Bystanders(&b, nil))
-	require.Empty(t, b.String())
+	require.NoError(t, run.Text(&b))
+	for _, want := range []string{"machine  ", "get-1KiB · unix · 8 callers", "\ntargets\n", "\nnoise: all 2 ratios can be judged"} {
+		require.Contains(t, b.String(), want)
+	}
 }

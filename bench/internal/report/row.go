@@ -13,7 +13,21 @@ const (
 	SourceEngine = "engine" // those that memring's engine makes itself for I/O, by its own count
 )
 
-// noisySpread is the spread above which a row can't be judged.
+// Keys of the columns in Row.Samples.
+const (
+	keyWall   = "wall_us"
+	keyCPU    = "cpu_us"
+	keyOps    = "ops_per_s"
+	keyP50    = "p50_us"
+	keyP99    = "p99_us"
+	keyP999   = "p999_us"
+	keyAllocs = "allocs_per_op"
+	keyCalls  = "syscalls_per_op"
+	keyEnters = "enters_per_op"
+	keyLate99 = "late_p99_us"
+)
+
+// noisySpread is the spread above which a row's own figures say little.
 const noisySpread = 0.15
 
 // Row is one line of the table: one client in one case. The figures are medians over the rounds. The
@@ -80,33 +94,23 @@ func (r Row) Who() string { return cases.Client{Name: r.Client, Engine: r.Engine
 func (r *Row) Finish() {
 	of := func(key string) float64 { return Median(r.Samples[key]) }
 	for key, figure := range map[string]*float64{
-		"wall_us": &r.WallUS, "cpu_us": &r.CPUUS, "ops_per_s": &r.OpsPerS, "allocs_per_op": &r.AllocsOp,
-		"p50_us": &r.P50US, "p99_us": &r.P99US, "p999_us": &r.P999US,
+		keyWall: &r.WallUS, keyCPU: &r.CPUUS, keyOps: &r.OpsPerS, keyAllocs: &r.AllocsOp,
+		keyP50: &r.P50US, keyP99: &r.P99US, keyP999: &r.P999US,
 	} {
 		if v := of(key); !math.IsNaN(v) {
 			*figure = v
 		}
 	}
-	r.Rounds = len(r.Samples["wall_us"])
-	r.Spread = max(Spread(r.Samples["wall_us"]), Spread(r.Samples["cpu_us"]))
+	r.Rounds = len(r.Samples[keyWall])
+	r.Spread = max(Spread(r.Samples[keyWall]), Spread(r.Samples[keyCPU]))
 	r.Noisy = r.Spread > noisySpread
-	if v := of("enters_per_op"); !math.IsNaN(v) {
+	if v := of(keyEnters); !math.IsNaN(v) {
 		r.EntersOp, r.SyscallsOp, r.SyscallsBy = &v, &v, SourceEngine
 	}
-	if v := of("syscalls_per_op"); !math.IsNaN(v) {
+	if v := of(keyCalls); !math.IsNaN(v) {
 		r.SyscallsOp, r.SyscallsBy = &v, SourceKernel
 	}
 	if v := of("late_p50_us"); !math.IsNaN(v) {
-		r.Late = &Late{v, of("late_p99_us"), of("late_max_us")}
+		r.Late = &Late{v, of(keyLate99), of("late_max_us")}
 	}
-}
-
-// find returns the row of a client in a case, or nil.
-func find(rows []Row, name, network string, callers int, c cases.Client) *Row {
-	for i, r := range rows {
-		if r.Case == name && r.Network == network && r.Callers == callers && r.Client == c.Name && r.Engine == c.Engine {
-			return &rows[i]
-		}
-	}
-	return nil
 }

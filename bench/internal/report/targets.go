@@ -3,24 +3,25 @@ package report
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/memring/memring/bench/internal/cases"
 )
 
-// quantity is what a target limits.
+// quantity is what a target limits: a column, and on which side.
 type quantity struct {
-	name  string
-	value func(r, to *Row) float64 // NaN is never within a limit
-	most  bool                     // the limit is a maximum
+	name string
+	key  string
+	most bool // the limit is a maximum
 }
 
 var (
-	qCPU    = quantity{"CPU", cpuRatio, true}
-	qP50    = quantity{"p50", func(r, to *Row) float64 { return r.P50US / to.P50US }, true}
-	qThr    = quantity{"throughput", throughputRatio, false}
-	qAllocs = quantity{"allocations per op", func(r, _ *Row) float64 { return r.AllocsOp }, true}
-	qCalls  = quantity{"system calls per op", func(r, _ *Row) float64 { return *r.SyscallsOp }, true}
+	qCPU    = quantity{"CPU", keyCPU, true}
+	qP50    = quantity{"p50", keyP50, true}
+	qThr    = quantity{"throughput", keyOps, false}
+	qAllocs = quantity{"allocations per op", keyAllocs, true}
+	qCalls  = quantity{"system calls per op", keyCalls, true}
 )
 
 // allocSlack is for what the runtime and the slice itself allocate: no client allocates a 20th time.
@@ -69,25 +70,27 @@ var targets = []target{
 	{cases.NameSet, "unix", 64, qAllocs, cases.URing, cases.Client{}, allocSlack},
 }
 
-// Verdict is a target and what became of it.
+// Verdict is a target and what became of it: missed, noisy (nobody can tell), unknown (not measured in
+// this run), or none of them, met.
 type Verdict struct {
 	Target   string
 	Measured string
 	Missed   bool
-	Unknown  bool // not measured in this run
 	Noisy    bool
+	Unknown  bool
 }
 
-func (v Verdict) word() string {
+// Word for it.
+func (v Verdict) Word() string {
 	switch {
-	case v.Missed && v.Noisy:
-		return "MISSED ~"
+	case v.Unknown:
+		return "not measured"
 	case v.Missed:
 		return "MISSED"
 	case v.Noisy:
-		return "ok ~"
+		return "noisy"
 	}
-	return "ok"
+	return "met"
 }
 
 // Judge holds the rows against every target.
@@ -100,65 +103,83 @@ func Judge(rows []Row) []Verdict {
 }
 
 func (t target) judge(rows []Row) Verdict {
-	sign, unit := "≥", "×"
+	sign, unit, who := "≥", "", t.of.String()
 	if t.q.most {
 		sign = "≤"
 	}
-	who := t.of.String()
+	of := Row{Case: t.name, Network: t.network, Callers: t.callers}
+	r := find(rows, &of, t.of)
+	value := Interval{Mid: math.NaN()}
 	if t.to.Name == "" {
-		unit = ""
+		if r != nil {
+			value = IntervalOf(t.q.samples(r))
+		}
 	} else {
-		who += " / " + t.to.String()
+		unit, who = "×", who+" / "+t.to.String()
+		if to := find(rows, &of, t.to); r != nil && to != nil {
+			value = Compare(r, to, t.q.key)
+		}
 	}
 	v := Verdict{Target: fmt.Sprintf("%s %s %d: %s %s %s %.2f%s", t.name, t.network, t.callers, who, t.q.name, sign, t.limit, unit)}
-	r, to := find(rows, t.name, t.network, t.callers, t.of), find(rows, t.name, t.network, t.callers, t.to)
-	if r == nil || (t.to.Name != "" && to == nil) || (t.q.name == qCalls.name && r.SyscallsOp == nil) {
+	if !value.Known() {
 		v.Unknown = true
 		return v
 	}
-	value := t.q.value(r, to)
-	v.Measured = fmt.Sprintf("%.3f%s", value, unit)
-	if t.q.most {
-		v.Missed = !(value <= t.limit)
-	} else {
-		v.Missed = !(value >= t.limit)
-	}
-	v.Noisy = r.Noisy || (to != nil && to.Noisy)
+	v.Measured = fmt.Sprintf("%.3f%s", value.Mid, unit)
+	v.Missed, v.Noisy = value.Against(t.limit, t.q.most)
 	return v
+}
+
+// samples of system calls are the engine's where the kernel's can't be had.
+func (q quantity) samples(r *Row) Samples {
+	if q.key == keyCalls && len(r.Samples[keyCalls]) == 0 {
+		return r.Samples[keyEnters]
+	}
+	return r.Samples[q.key]
 }
 
 // sameWithin is how far apart two rows that are equal may be measured.
 const sameWithin = 0.05
 
-// judgeNoWorse looks for the row in which io_uring is furthest behind poll.
+// judgeNoWorse looks for the row in which io_uring is furthest behind poll, among those that can be judged.
 func judgeNoWorse(rows []Row) Verdict {
 	v := Verdict{Target: fmt.Sprintf("no row of memring-uring is worse than memring-poll in throughput or CPU (noise %.0f%%)", 100*sameWithin), Unknown: true}
-	worst, worse := 0.0, 0
+	worst, worse, unclear := 0.0, 0, 0
 	for i := range rows {
 		r := &rows[i]
-		poll := find(rows, r.Case, r.Network, r.Callers, cases.Poll)
-		if r.Engine != cases.URing.Engine || poll == nil {
+		poll := find(rows, r, cases.Poll)
+		if r.Engine != cases.URing.Engine || poll == nil || !rival(r) {
 			continue
 		}
 		v.Unknown = false
-		loss, what := cpuRatio(r, poll), "CPU"
-		if l := 1 / throughputRatio(r, poll); l > loss {
+		loss, what := Compare(r, poll, keyCPU), "CPU"
+		if l := Compare(r, poll, keyWall); l.Mid > loss.Mid {
 			loss, what = l, "wall"
 		}
-		if loss > 1+sameWithin {
+		missed, noisy := loss.Against(1+sameWithin, true)
+		if missed {
 			worse++
 		}
-		if loss > worst {
-			worst = loss
-			v.Measured = fmt.Sprintf("%.3f× %s in %s", loss, what, cases.Case{Name: r.Case, Network: r.Network, Callers: r.Callers}.ID())
-			v.Noisy = r.Noisy || poll.Noisy
+		if noisy {
+			unclear++
+			continue
+		}
+		if loss.Mid > worst {
+			worst = loss.Mid
+			v.Measured = fmt.Sprintf("%.3f× %s in %s", loss.Mid, what, id(r))
 		}
 	}
 	if v.Missed = worse > 0; v.Missed {
 		v.Measured = fmt.Sprintf("%d rows, the worst %s", worse, v.Measured)
 	}
+	if unclear > 0 {
+		v.Noisy = !v.Missed
+		v.Measured = strings.TrimPrefix(fmt.Sprintf("%s; %d rows too noisy", v.Measured, unclear), "; ")
+	}
 	return v
 }
+
+func id(r *Row) string { return cases.Case{Name: r.Case, Network: r.Network, Callers: r.Callers}.ID() }
 
 // A bystander may be later than under poll by this much, which repeated runs of one engine differ by.
 const (
@@ -168,27 +189,38 @@ const (
 
 func judgeBystanders(rows []Row) Verdict {
 	v := Verdict{Target: fmt.Sprintf("bystander's late p99: memring-uring / memring-poll ≤ %.2f× (or +%d µs)", lateWithin, lateWithinUS), Unknown: true}
-	worst := 0.0
-	for _, r := range rows {
-		poll := find(rows, r.Case, r.Network, r.Callers, cases.Poll)
+	worst, unclear := 0.0, 0
+	for i := range rows {
+		r := &rows[i]
+		poll := find(rows, r, cases.Poll)
 		if r.Engine != cases.URing.Engine || r.Late == nil || poll == nil || poll.Late == nil {
 			continue
 		}
 		v.Unknown = false
-		missed := r.Late.P99US > lateWithin*poll.Late.P99US && r.Late.P99US > poll.Late.P99US+lateWithinUS
-		ratio := r.Late.P99US / poll.Late.P99US
-		if v.Missed && !missed || v.Missed == missed && ratio <= worst {
+		ratio := Compare(r, poll, keyLate99)
+		missed, noisy := ratio.Against(lateWithin, true)
+		if r.Late.P99US <= poll.Late.P99US+lateWithinUS {
+			missed, noisy = false, false
+		}
+		if noisy {
+			unclear++
+			continue
+		}
+		if v.Missed && !missed || v.Missed == missed && ratio.Mid <= worst {
 			continue // a missed row is worse than any that isn't
 		}
-		v.Missed, worst = missed, ratio
-		v.Measured = fmt.Sprintf("%.2f× (%s against %s µs) in %s", ratio, figure(r.Late.P99US), figure(poll.Late.P99US),
-			cases.Case{Name: r.Case, Network: r.Network, Callers: r.Callers}.ID())
+		v.Missed, worst = missed, ratio.Mid
+		v.Measured = fmt.Sprintf("%.2f× (%s against %s µs) in %s", ratio.Mid, figure(r.Late.P99US), figure(poll.Late.P99US), id(r))
+	}
+	if unclear > 0 {
+		v.Noisy = !v.Missed
+		v.Measured = strings.TrimPrefix(fmt.Sprintf("%s; %d rows too noisy", v.Measured, unclear), "; ")
 	}
 	return v
 }
 
-// Targets prints the verdicts on what was measured and returns how many were missed.
-func Targets(w io.Writer, verdicts []Verdict) (missed int, err error) {
+// Targets prints the verdicts on what was measured.
+func Targets(w io.Writer, verdicts []Verdict) error {
 	var b strings.Builder
 	b.WriteString("\ntargets\n")
 	unknown := 0
@@ -197,14 +229,12 @@ func Targets(w io.Writer, verdicts []Verdict) (missed int, err error) {
 			unknown++
 			continue
 		}
-		if v.Missed {
-			missed++
-		}
-		fmt.Fprintf(&b, "  %s  %s  %s\n", pad(v.word(), -12), pad(v.Measured, 9), v.Target)
+		fmt.Fprintf(&b, "  %s  %s  %s\n", pad(v.Word(), -6), pad(v.Measured, 9), v.Target)
 	}
+	fmt.Fprintf(&b, "  noisy: the limit lies within the figure's 95%% interval, which spans more than %.0f%%: nobody can tell\n", 100*maxInterval)
 	if unknown > 0 {
 		fmt.Fprintf(&b, "  %d more were not measured: this run had not the rows they compare\n", unknown)
 	}
-	_, err = io.WriteString(w, b.String())
-	return missed, err
+	_, err := io.WriteString(w, b.String())
+	return err
 }
