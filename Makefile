@@ -58,8 +58,11 @@ lint: ## formatting, go vet, golangci-lint, and shellcheck if there is one
 	@if command -v shellcheck >/dev/null; then shellcheck scripts/*.sh .ci/run; \
 		else echo "no shellcheck: scripts not checked" >&2; fi
 
-# BENCH=quick ends in under a minute; JSON=FILE saves the run elsewhere.
-bench: JSON ?= memring-bench.json
-bench: memcached ## benchmark against other clients; BENCH=quick, JSON=FILE
+# The run is saved where make was called, with its page beside it. BENCH=quick ends in under a minute;
+# JSON=FILE and HTML=FILE give other names.
+bench: json := $(or $(JSON),memring-bench.json)
+bench: html := $(or $(HTML),memring-bench.html)
+bench: memcached ## benchmark, tables and page with charts; BENCH=quick, JSON=FILE, HTML=FILE
 	@case '$(BENCH)' in ''|quick) ;; *) echo "make bench: BENCH is quick or nothing, not '$(BENCH)'" >&2; exit 1;; esac
-	cd bench && $(GO) run . $(if $(BENCH),-quick) -json '$(if $(filter /%,$(JSON)),$(JSON),$(CALLER)/$(JSON))'
+	cd bench && $(GO) run . $(if $(BENCH),-quick) \
+		-json '$(if $(filter /%,$(json)),$(json),$(CALLER)/$(json))' -html '$(if $(filter /%,$(html)),$(html),$(CALLER)/$(html))'

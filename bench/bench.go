@@ -38,14 +38,11 @@ func bench(args []string, stdout io.Writer, stderr *os.File) (err error) {
 	if s.list {
 		return list(stdout, s.cases)
 	}
-	// The files are opened before minutes of work, not after.
-	var file *os.File
-	if s.jsonFile != "" {
-		if file, err = os.Create(s.jsonFile); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, file.Close()) }()
+	out, err := create(s)
+	if err != nil {
+		return err
 	}
+	defer func() { err = errors.Join(err, out.close()) }()
 	header := report.Here()
 	signals, unhook := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	defer unhook()
@@ -102,10 +99,7 @@ func bench(args []string, stdout io.Writer, stderr *os.File) (err error) {
 	if err := run.Text(stdout); err != nil {
 		return err
 	}
-	if file != nil {
-		return run.WriteJSON(file)
-	}
-	return nil
+	return out.write(run, stdout)
 }
 
 // drop takes out memring's engines that this machine can't run, and says so.

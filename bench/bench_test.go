@@ -22,18 +22,23 @@ func TestMain(m *testing.M) {
 
 // TestRunEndToEnd needs memcached on PATH; scripts/memcached.sh installs it.
 func TestRunEndToEnd(t *testing.T) {
-	temp, name := t.TempDir(), filepath.Join(t.TempDir(), "run.json")
+	temp, name, htmlName := t.TempDir(), filepath.Join(t.TempDir(), "run.json"), filepath.Join(t.TempDir(), "page.html")
 	t.Setenv("TMPDIR", temp)
 	log, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
 	require.NoError(t, err)
 	defer log.Close()
 	var out bytes.Buffer
-	err = bench([]string{"-rounds", "1", "-slice", "10ms", "-json", name,
+	err = bench([]string{"-rounds", "1", "-slice", "10ms", "-json", name, "-html", htmlName,
 		"-cases", `^(get-1KiB/.*/8|get-1KiB-150us/unix/1|(getappend|set)-1KiB/unix/64|multiget-40x100B/tcp/1|bystander-150us-gomaxprocs2/unix/8)$`}, &out, log)
 	require.NoError(t, err)
 	require.Contains(t, out.String(), "get-1KiB · unix · 8 callers")
 	require.Contains(t, out.String(), "targets")
 	require.Contains(t, out.String(), "memcached   1.")
+
+	require.Contains(t, out.String(), "page:      "+htmlName)
+	html, err := os.ReadFile(htmlName)
+	require.NoError(t, err)
+	require.Contains(t, string(html), "get-1KiB · unix · 8 callers")
 
 	saved, err := os.Open(name)
 	require.NoError(t, err)
@@ -79,5 +84,5 @@ func TestFlagsOfARun(t *testing.T) {
 	require.Less(t, len(quick.cases), len(full.cases))
 	require.Less(t, quick.rounds, full.rounds)
 	require.Contains(t, full.saved, report.Setting{Name: "rounds", Value: "9"}, "what 0 stands for")
-	require.Equal(t, `go run . -cases '^(get|it'\''s)$' -rounds=2`, command([]string{"-cases", "^(get|it's)$", "-rounds=2"}))
+	require.Equal(t, `go run . -cases '^(get|it'\''s)$' -rounds=2`, typed([]string{"-cases", "^(get|it's)$", "-rounds=2"}))
 }

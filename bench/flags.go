@@ -23,6 +23,7 @@ type settings struct {
 	quick      bool
 	list       bool
 	jsonFile   string
+	htmlFile   string
 	port       int
 	rounds     int
 	slice      time.Duration
@@ -41,13 +42,14 @@ const (
 )
 
 func parse(args []string, stderr io.Writer) (*settings, error) {
-	s := &settings{command: command(args)}
+	s := &settings{command: typed(args)}
 	var only, clients string
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.SetOutput(stderr)
 	f.BoolVar(&s.quick, "quick", false, "a shorter run: fewer cases, rounds and operations, under a minute")
 	f.BoolVar(&s.list, "list", false, "list the cases and clients and end")
 	f.StringVar(&s.jsonFile, "json", "", "save the run to this `file`, for the commands report, charts and compare")
+	f.StringVar(&s.htmlFile, "html", "", "write the report with its charts to this `file`")
 	f.StringVar(&only, "cases", "", "run only the cases whose name/network/callers matches this `regexp`")
 	f.StringVar(&clients, "clients", "", "run only the clients whose name matches this `regexp`")
 	f.IntVar(&s.rounds, "rounds", 0, "interleaved rounds; 0 is 9, or 3 with -quick")
@@ -56,6 +58,14 @@ func parse(args []string, stderr io.Writer) (*settings, error) {
 	f.IntVar(&s.port, "port", 0, "TCP port for memcached; 0 is a free one")
 	f.IntVar(&s.conns, "conns", 0, "connections of the clients that share them; 0 is each one's default")
 	f.IntVar(&s.rings, "rings", 0, "memring's rings; 0 is its default")
+	f.Usage = func() {
+		fmt.Fprintln(stderr, "usage: bench [flags], or bench COMMAND, of which there are:")
+		for _, c := range commands {
+			fmt.Fprintf(stderr, "  %-34s %s\n", c.usage, c.what)
+		}
+		fmt.Fprintln(stderr, "flags:")
+		f.PrintDefaults()
+	}
 	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return nil, err
 	} else if err != nil {
@@ -101,13 +111,13 @@ func parse(args []string, stderr io.Writer) (*settings, error) {
 }
 
 // changeNothing are the flags that have no influence on what is measured.
-var changeNothing = []string{"json", "list", "port"}
+var changeNothing = []string{"html", "json", "list", "port"}
 
 // plain is what a shell takes as it stands.
 var plain = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
 
-// command is what to type for these arguments, in bench's folder.
-func command(args []string) string {
+// typed is what to type for these arguments, in bench's folder.
+func typed(args []string) string {
 	words := []string{"go", "run", "."}
 	for _, a := range args {
 		if !plain.MatchString(a) {

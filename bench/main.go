@@ -1,11 +1,13 @@
 // Command bench measures memring on both its engines against other Go clients of memcached, side by
-// side on this machine, and prints one table. `go run . -h` lists the flags.
+// side on this machine, and prints tables. `go run . -h` lists the flags and the other commands, which
+// work on saved runs.
 package main
 
 import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 
@@ -21,7 +23,7 @@ func main() {
 	if len(os.Args) > 1 {
 		part(os.Args[1], os.Args[2:])
 	}
-	err := bench(os.Args[1:], os.Stdout, os.Stderr)
+	err := run(os.Args[1:], os.Stdout, os.Stderr)
 	switch {
 	case err == nil:
 	case errors.Is(err, flag.ErrHelp):
@@ -31,6 +33,18 @@ func main() {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
+}
+
+// run runs a command, or the benchmark if none is named.
+func run(args []string, stdout io.Writer, stderr *os.File) error {
+	if len(args) > 0 {
+		for _, c := range commands {
+			if c.name == args[0] {
+				return c.run(args[1:], stdout, stderr)
+			}
+		}
+	}
+	return bench(args, stdout, stderr)
 }
 
 // part plays one of the other processes of a run and doesn't return, unless name is none of them. They

@@ -62,7 +62,7 @@ func (f Family) Table(rows []Row) *Grid {
 		{"p99 µs", func(r *Row) string { return some(r.P99US) }},
 		{"p99.9 µs", func(r *Row) string { return some(r.P999US) }},
 		{"sysc/op", func(r *Row) string { return strings.TrimPrefix(syscalls(r), "-") }},
-		{"allocs", func(r *Row) string { return measured(r, keyAllocs, "%.2f", r.AllocsOp) }},
+		{"allocs", func(r *Row) string { return measured(r, KeyAllocs, "%.2f", r.AllocsOp) }},
 	}
 	for _, key := range slices.Compact(extra) {
 		all = append(all, struct {
@@ -78,7 +78,7 @@ func (f Family) Table(rows []Row) *Grid {
 	all = append(all, struct {
 		head string
 		cell func(r *Row) string
-	}{"spread", func(r *Row) string { return measured(r, keyWall, "%s", spread(r)) }})
+	}{"spread", func(r *Row) string { return measured(r, KeyWall, "%s", spread(r)) }})
 
 	g := &Grid{Title: f.Title, Caption: f.Caption}
 	lines := make([]Line, len(own))
@@ -159,8 +159,8 @@ func Words(key string) string {
 // better because less was done, or means something else.
 func rival(r *Row) bool { return r.Group == "" || r.Group == "sizes" || r.Group == "seeds" }
 
-// find returns the row of a client in the case of r, or nil.
-func find(rows []Row, r *Row, c cases.Client) *Row {
+// Find returns the row of a client in the case of r, or nil.
+func Find(rows []Row, r *Row, c cases.Client) *Row {
 	for i := range rows {
 		o := &rows[i]
 		if o.Case == r.Case && o.Network == r.Network && o.Callers == r.Callers && o.Group == r.Group && o.Param == r.Param &&

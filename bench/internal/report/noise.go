@@ -23,11 +23,11 @@ func NoiseOf(rows []Row) Noise {
 			continue
 		}
 		for _, other := range []cases.Client{cases.Poll, cases.GoMemcache} {
-			to := find(rows, r, other)
+			to := Find(rows, r, other)
 			if to == nil || to == r {
 				continue
 			}
-			for _, key := range []string{keyCPU, keyOps} {
+			for _, key := range []string{KeyCPU, KeyOps} {
 				ratio := Compare(r, to, key)
 				if !ratio.Known() {
 					continue

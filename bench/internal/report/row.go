@@ -15,16 +15,16 @@ const (
 
 // Keys of the columns in Row.Samples.
 const (
-	keyWall   = "wall_us"
-	keyCPU    = "cpu_us"
-	keyOps    = "ops_per_s"
-	keyP50    = "p50_us"
-	keyP99    = "p99_us"
-	keyP999   = "p999_us"
-	keyAllocs = "allocs_per_op"
-	keyCalls  = "syscalls_per_op"
-	keyEnters = "enters_per_op"
-	keyLate99 = "late_p99_us"
+	KeyWall   = "wall_us"
+	KeyCPU    = "cpu_us"
+	KeyOps    = "ops_per_s"
+	KeyP50    = "p50_us"
+	KeyP99    = "p99_us"
+	KeyP999   = "p999_us"
+	KeyAllocs = "allocs_per_op"
+	KeyCalls  = "syscalls_per_op"
+	KeyEnters = "enters_per_op"
+	KeyLate99 = "late_p99_us"
 )
 
 // noisySpread is the spread above which a row's own figures say little.
@@ -94,23 +94,23 @@ func (r Row) Who() string { return cases.Client{Name: r.Client, Engine: r.Engine
 func (r *Row) Finish() {
 	of := func(key string) float64 { return Median(r.Samples[key]) }
 	for key, figure := range map[string]*float64{
-		keyWall: &r.WallUS, keyCPU: &r.CPUUS, keyOps: &r.OpsPerS, keyAllocs: &r.AllocsOp,
-		keyP50: &r.P50US, keyP99: &r.P99US, keyP999: &r.P999US,
+		KeyWall: &r.WallUS, KeyCPU: &r.CPUUS, KeyOps: &r.OpsPerS, KeyAllocs: &r.AllocsOp,
+		KeyP50: &r.P50US, KeyP99: &r.P99US, KeyP999: &r.P999US,
 	} {
 		if v := of(key); !math.IsNaN(v) {
 			*figure = v
 		}
 	}
-	r.Rounds = len(r.Samples[keyWall])
-	r.Spread = max(Spread(r.Samples[keyWall]), Spread(r.Samples[keyCPU]))
+	r.Rounds = len(r.Samples[KeyWall])
+	r.Spread = max(Spread(r.Samples[KeyWall]), Spread(r.Samples[KeyCPU]))
 	r.Noisy = r.Spread > noisySpread
-	if v := of(keyEnters); !math.IsNaN(v) {
+	if v := of(KeyEnters); !math.IsNaN(v) {
 		r.EntersOp, r.SyscallsOp, r.SyscallsBy = &v, &v, SourceEngine
 	}
-	if v := of(keyCalls); !math.IsNaN(v) {
+	if v := of(KeyCalls); !math.IsNaN(v) {
 		r.SyscallsOp, r.SyscallsBy = &v, SourceKernel
 	}
 	if v := of("late_p50_us"); !math.IsNaN(v) {
-		r.Late = &Late{v, of(keyLate99), of("late_max_us")}
+		r.Late = &Late{v, of(KeyLate99), of("late_max_us")}
 	}
 }

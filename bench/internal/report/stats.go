@@ -14,7 +14,13 @@ func Spread(values []float64) float64 {
 	if len(values) < 2 || m == 0 {
 		return 0
 	}
-	return (quantile(values, 0.75) - quantile(values, 0.25)) / m
+	lo, hi := Quartiles(values)
+	return (hi - lo) / m
+}
+
+// Quartiles are what half of all values lie between; NaN if there are none.
+func Quartiles(values []float64) (lo, hi float64) {
+	return quantile(values, 0.25), quantile(values, 0.75)
 }
 
 // quantile interpolates between the two nearest values.

@@ -21,10 +21,10 @@ var columns = []column{
 	{"ops/s", func(r, _, _ *Row) string { return fmt.Sprintf("%.0f", r.OpsPerS) }},
 	{"sysc/op", func(r, _, _ *Row) string { return syscalls(r) }},
 	{"allocs", func(r, _, _ *Row) string { return fmt.Sprintf("%.2f", r.AllocsOp) }},
-	{"CPU/poll", func(r, poll, _ *Row) string { return against(r, poll, keyCPU) }},
-	{"thr/poll", func(r, poll, _ *Row) string { return against(r, poll, keyOps) }},
-	{"CPU/gomc", func(r, _, gomc *Row) string { return against(r, gomc, keyCPU) }},
-	{"thr/gomc", func(r, _, gomc *Row) string { return against(r, gomc, keyOps) }},
+	{"CPU/poll", func(r, poll, _ *Row) string { return against(r, poll, KeyCPU) }},
+	{"thr/poll", func(r, poll, _ *Row) string { return against(r, poll, KeyOps) }},
+	{"CPU/gomc", func(r, _, gomc *Row) string { return against(r, gomc, KeyCPU) }},
+	{"thr/gomc", func(r, _, gomc *Row) string { return against(r, gomc, KeyOps) }},
 	{"spread", func(r, _, _ *Row) string { return spread(r) }},
 }
 
@@ -42,7 +42,7 @@ func Table(rows []Row) *Grid {
 		if r.Late != nil || r.Group != "" {
 			continue // has a table of its own
 		}
-		poll, gomemcache := find(rows, r, cases.Poll), find(rows, r, cases.GoMemcache)
+		poll, gomemcache := Find(rows, r, cases.Poll), Find(rows, r, cases.GoMemcache)
 		l := Line{Name: r.Who()}
 		for _, c := range columns {
 			l.Cells = append(l.Cells, c.cell(r, poll, gomemcache))

@@ -17,11 +17,11 @@ type quantity struct {
 }
 
 var (
-	qCPU    = quantity{"CPU", keyCPU, true}
-	qP50    = quantity{"p50", keyP50, true}
-	qThr    = quantity{"throughput", keyOps, false}
-	qAllocs = quantity{"allocations per op", keyAllocs, true}
-	qCalls  = quantity{"system calls per op", keyCalls, true}
+	qCPU    = quantity{"CPU", KeyCPU, true}
+	qP50    = quantity{"p50", KeyP50, true}
+	qThr    = quantity{"throughput", KeyOps, false}
+	qAllocs = quantity{"allocations per op", KeyAllocs, true}
+	qCalls  = quantity{"system calls per op", KeyCalls, true}
 )
 
 // allocSlack is for what the runtime and the slice itself allocate: no client allocates a 20th time.
@@ -108,7 +108,7 @@ func (t target) judge(rows []Row) Verdict {
 		sign = "≤"
 	}
 	of := Row{Case: t.name, Network: t.network, Callers: t.callers}
-	r := find(rows, &of, t.of)
+	r := Find(rows, &of, t.of)
 	value := Interval{Mid: math.NaN()}
 	if t.to.Name == "" {
 		if r != nil {
@@ -116,7 +116,7 @@ func (t target) judge(rows []Row) Verdict {
 		}
 	} else {
 		unit, who = "×", who+" / "+t.to.String()
-		if to := find(rows, &of, t.to); r != nil && to != nil {
+		if to := Find(rows, &of, t.to); r != nil && to != nil {
 			value = Compare(r, to, t.q.key)
 		}
 	}
@@ -132,8 +132,8 @@ func (t target) judge(rows []Row) Verdict {
 
 // samples of system calls are the engine's where the kernel's can't be had.
 func (q quantity) samples(r *Row) Samples {
-	if q.key == keyCalls && len(r.Samples[keyCalls]) == 0 {
-		return r.Samples[keyEnters]
+	if q.key == KeyCalls && len(r.Samples[KeyCalls]) == 0 {
+		return r.Samples[KeyEnters]
 	}
 	return r.Samples[q.key]
 }
@@ -147,13 +147,13 @@ func judgeNoWorse(rows []Row) Verdict {
 	worst, worse, unclear := 0.0, 0, 0
 	for i := range rows {
 		r := &rows[i]
-		poll := find(rows, r, cases.Poll)
+		poll := Find(rows, r, cases.Poll)
 		if r.Engine != cases.URing.Engine || poll == nil || !rival(r) {
 			continue
 		}
 		v.Unknown = false
-		loss, what := Compare(r, poll, keyCPU), "CPU"
-		if l := Compare(r, poll, keyWall); l.Mid > loss.Mid {
+		loss, what := Compare(r, poll, KeyCPU), "CPU"
+		if l := Compare(r, poll, KeyWall); l.Mid > loss.Mid {
 			loss, what = l, "wall"
 		}
 		missed, noisy := loss.Against(1+sameWithin, true)
@@ -192,12 +192,12 @@ func judgeBystanders(rows []Row) Verdict {
 	worst, unclear := 0.0, 0
 	for i := range rows {
 		r := &rows[i]
-		poll := find(rows, r, cases.Poll)
+		poll := Find(rows, r, cases.Poll)
 		if r.Engine != cases.URing.Engine || r.Late == nil || poll == nil || poll.Late == nil {
 			continue
 		}
 		v.Unknown = false
-		ratio := Compare(r, poll, keyLate99)
+		ratio := Compare(r, poll, KeyLate99)
 		missed, noisy := ratio.Against(lateWithin, true)
 		if r.Late.P99US <= poll.Late.P99US+lateWithinUS {
 			missed, noisy = false, false
