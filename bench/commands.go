@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/memring/memring/bench/internal/compare"
 	"github.com/memring/memring/bench/internal/page"
 	"github.com/memring/memring/bench/internal/report"
 )
@@ -25,6 +26,7 @@ func init() { // in a variable's declaration it would refer to itself: parse lis
 	commands = []command{
 		{"report", "report RUN.json [-o FILE.html]", "print a saved run's tables, or write its page", reportSaved},
 		{"charts", "charts RUN.json -dir DIR", "write a saved run's charts as SVG files", chartsSaved},
+		{"compare", "compare OLD.json NEW.json", "print what differs between two saved runs, and how surely", compareSaved},
 	}
 }
 
@@ -64,6 +66,15 @@ func chartsSaved(args []string, stdout io.Writer, stderr *os.File) error {
 	return err
 }
 
+// compareSaved compares two saved runs.
+func compareSaved(args []string, stdout io.Writer, stderr *os.File) error {
+	runs, err := saved(flag.NewFlagSet("bench compare", flag.ContinueOnError), args, 2, stderr)
+	if err != nil {
+		return err
+	}
+	return compare.Write(stdout, runs[0], runs[1])
+}
+
 // saved parses the flags, which may stand before and after the files' names, and reads so many files.
 func saved(f *flag.FlagSet, args []string, n int, stderr io.Writer) ([]*report.Saved, error) {
 	f.SetOutput(stderr)
@@ -80,7 +91,7 @@ func saved(f *flag.FlagSet, args []string, n int, stderr io.Writer) ([]*report.S
 		names, args = append(names, f.Arg(0)), f.Args()[1:]
 	}
 	if len(names) != n {
-		fmt.Fprintf(stderr, "%s: it takes %d saved run(s), not %d\n", f.Name(), n, len(names))
+		fmt.Fprintf(stderr, "%s: %d saved run(s) wanted, not %d\n", f.Name(), n, len(names))
 		return nil, errUsage
 	}
 	var runs []*report.Saved

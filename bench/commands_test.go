@@ -59,11 +59,17 @@ func TestChartsOfASavedRun(t *testing.T) {
 	require.FileExists(t, filepath.Join(dir, "all-against-poll-cpu-unix.svg"))
 }
 
+func TestCompareSavedRuns(t *testing.T) {
+	var out bytes.Buffer
+	require.NoError(t, run([]string{"compare", savedRun(t, 5), savedRun(t, 6)}, &out, os.Stderr))
+	require.Regexp(t, `memring-uring +5\.02 +0% +6\.02 +0% +\+20\.00% +worse`, out.String())
+}
+
 func TestCommandsRefuse(t *testing.T) {
 	log, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
 	require.NoError(t, err)
 	defer log.Close()
-	for _, args := range [][]string{{"report"}, {"report", "a", "b"}, {"charts", "-nosuch"}, {"nosuch"}} {
+	for _, args := range [][]string{{"report"}, {"report", "a", "b"}, {"charts", "-nosuch"}, {"compare", "a"}, {"nosuch"}} {
 		require.ErrorIs(t, run(args, io.Discard, log), errUsage, args)
 	}
 	require.ErrorIs(t, run([]string{"report", filepath.Join(t.TempDir(), "none")}, io.Discard, log), os.ErrNotExist)

@@ -70,7 +70,7 @@ func (f Family) Table(rows []Row) *Grid {
 			cell func(r *Row) string
 		}{Words(key), func(r *Row) string {
 			if v, ok := r.Extra[key]; ok {
-				return figure(v)
+				return Figure(v)
 			}
 			return ""
 		}})
@@ -103,7 +103,7 @@ func (f Family) Table(rows []Row) *Grid {
 		}
 	}
 	for i := range own {
-		g.add(own[i].Title, lines[i])
+		g.Add(own[i].Title, lines[i])
 	}
 	return g
 }
@@ -135,7 +135,7 @@ func some(v float64) string {
 	if v == 0 {
 		return ""
 	}
-	return figure(v)
+	return Figure(v)
 }
 
 // measured tells a figure that is zero from one that isn't there.

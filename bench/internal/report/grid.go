@@ -28,8 +28,8 @@ type Line struct {
 	Cells []string
 }
 
-// add appends a line, in a section of its own if the title is new.
-func (g *Grid) add(title string, l Line) {
+// Add appends a line, in a section of its own if the title is new.
+func (g *Grid) Add(title string, l Line) {
 	if n := len(g.Sections); n == 0 || g.Sections[n-1].Title != title {
 		g.Sections = append(g.Sections, Section{Title: title})
 	}
@@ -89,8 +89,8 @@ func (g *Grid) WriteText(w io.Writer) error {
 	return err
 }
 
-// figure prints three digits that mean something.
-func figure(v float64) string {
+// Figure prints three digits that mean something.
+func Figure(v float64) string {
 	switch {
 	case v < 10:
 		return fmt.Sprintf("%.2f", v)

@@ -13,11 +13,11 @@ type column struct {
 }
 
 var columns = []column{
-	{"wall µs", func(r, _, _ *Row) string { return figure(r.WallUS) }},
-	{"CPU µs", func(r, _, _ *Row) string { return figure(r.CPUUS) }},
-	{"p50 µs", func(r, _, _ *Row) string { return figure(r.P50US) }},
-	{"p99 µs", func(r, _, _ *Row) string { return figure(r.P99US) }},
-	{"p99.9 µs", func(r, _, _ *Row) string { return figure(r.P999US) }},
+	{"wall µs", func(r, _, _ *Row) string { return Figure(r.WallUS) }},
+	{"CPU µs", func(r, _, _ *Row) string { return Figure(r.CPUUS) }},
+	{"p50 µs", func(r, _, _ *Row) string { return Figure(r.P50US) }},
+	{"p99 µs", func(r, _, _ *Row) string { return Figure(r.P99US) }},
+	{"p99.9 µs", func(r, _, _ *Row) string { return Figure(r.P999US) }},
 	{"ops/s", func(r, _, _ *Row) string { return fmt.Sprintf("%.0f", r.OpsPerS) }},
 	{"sysc/op", func(r, _, _ *Row) string { return syscalls(r) }},
 	{"allocs", func(r, _, _ *Row) string { return fmt.Sprintf("%.2f", r.AllocsOp) }},
@@ -47,7 +47,7 @@ func Table(rows []Row) *Grid {
 		for _, c := range columns {
 			l.Cells = append(l.Cells, c.cell(r, poll, gomemcache))
 		}
-		g.add(r.Title, l)
+		g.Add(r.Title, l)
 	}
 	g.Notes = notes(rows)
 	return g
@@ -94,10 +94,10 @@ func Bystanders(rows []Row) *Grid {
 		}
 		l := Line{Name: r.Who()}
 		for _, v := range []float64{r.Late.P50US, r.Late.P99US, r.Late.MaxUS, r.WallUS, r.CPUUS} {
-			l.Cells = append(l.Cells, figure(v))
+			l.Cells = append(l.Cells, Figure(v))
 		}
 		l.Cells = append(l.Cells, spread(&r))
-		g.add(r.Title, l)
+		g.Add(r.Title, l)
 	}
 	return g
 }
