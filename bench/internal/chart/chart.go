@@ -15,9 +15,9 @@ import (
 )
 
 // Width of every chart, in its own units: CSS pixels, unless the page scales it.
-const Width = 420
+const Width = 400
 
-// Colours are the classes k0 to k6; more series than that repeat them.
+// Colours is how many there are.
 const Colours = 7
 
 // CSS of the charts. The hues are Okabe and Ito's, which people with any colour vision tell apart, made
@@ -28,7 +28,8 @@ const CSS = `.chart{--bg:#fff;--ink:#1f2328;--soft:#59636e;--grid:#d8dee4;--k0:#
 .chart .t{font-weight:600;font-size:14px}.chart .s,.chart .a{fill:var(--soft)}.chart .bg{fill:var(--bg)}
 .chart .g{stroke:var(--grid)}.chart .x{stroke:var(--soft)}.chart .r{stroke:var(--soft);stroke-dasharray:3 3}
 .chart .l{fill:none;stroke:var(--c);stroke-width:2;stroke-linejoin:round}.chart .e{fill:none;stroke:var(--c);stroke-width:1.2;opacity:.75}
-.chart .m{fill:var(--c);stroke:var(--c);stroke-width:1.5}.chart .o{fill:var(--bg);stroke:var(--c);stroke-width:1.5}.chart text.n{fill:var(--c)}
+.chart .m{fill:var(--c);stroke:var(--c);stroke-width:1.5}.chart .o{fill:var(--bg);stroke:var(--c);stroke-width:1.5}.chart .h{paint-order:stroke;stroke:var(--bg);stroke-width:4px}
+.chart text.n{fill:var(--c)}
 .k0{--c:var(--k0)}.k1{--c:var(--k1)}.k2{--c:var(--k2)}.k3{--c:var(--k3)}.k4{--c:var(--k4)}.k5{--c:var(--k5)}.k6{--c:var(--k6)}.ink{--c:var(--soft)}
 `
 
@@ -139,5 +140,5 @@ func wrap(s string, width, size float64) []string {
 	return lines
 }
 
-// Class of the i-th colour.
-func Class(i int) string { return "k" + strconv.Itoa(i%Colours) }
+// Class of the i-th colour, which every element in it has.
+func Class(i int) string { return "k" + strconv.Itoa(i) }

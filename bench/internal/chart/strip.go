@@ -27,7 +27,8 @@ type Row struct {
 	Lines []Line
 }
 
-// Line is the marks of one series, and a bar from Lo to Hi if Hi is above.
+// Line is the marks of one series, and a bar from Lo to Hi if Hi is above. The axis covers the marks; a
+// bar ends where it does.
 type Line struct {
 	Label  string // at the left; "": the legend tells
 	Colour string
@@ -61,9 +62,6 @@ func (s *Strip) SVG() string {
 			for _, m := range l.Marks {
 				values = append(values, m.X)
 			}
-			if l.Hi > l.Lo {
-				values = append(values, l.Lo, l.Hi)
-			}
 			if l.Label != "" {
 				left, pitch = max(left, wide(l.Label, textSize)+2*edge), labelled
 			}
@@ -94,7 +92,7 @@ func (s *Strip) SVG() string {
 	y := top
 	for _, r := range s.Rows {
 		y += textLine
-		c.text(edge, y-3, "", "start", r.Label)
+		c.text(edge, y-3, "h", "start", r.Label)
 		for _, l := range r.Lines {
 			l.draw(&c, x, y+pitch/2)
 			y += pitch

@@ -39,7 +39,8 @@ func Sections(rows []report.Row) []Section {
 	all := []Section{
 		{Title: "Against callers", Caption: "Bars show the quartiles of the rounds.", Figures: l.byCallers(plain)},
 		{Title: "Latency", Caption: "Of a single call, as its caller sees it, on a logarithmic axis.", Figures: l.latencies(plain)},
-		{Title: "Every case, against memring on poll", Caption: "Ratios are taken round by round; bars are their 95% intervals, and hollow marks are too noisy to judge.", Figures: l.againstPoll("all", "", plain)},
+		{Title: "Every case, against memring on poll", Caption: "Ratios are taken round by round; bars are their 95% intervals, cut at the edge, and hollow marks are too noisy to judge.", Figures: l.againstPoll("all", "", plain)},
+		{Title: "System calls", Caption: "Of the client's process for each operation, Go's own included, where the kernel's counter can be read.", Figures: l.systemCalls("all", "", plain)},
 		{Title: "Bystanders", Caption: "How late a goroutine wakes that has nothing to do with the client.", Figures: l.bystanders(late)},
 	}
 	for _, f := range report.Families(rows) {
@@ -49,7 +50,7 @@ func Sections(rows []report.Row) []Section {
 			figures = l.sweep(f, own)
 		}
 		if len(figures) == 0 {
-			figures = l.againstPoll(f.Group, f.Title+": ", own)
+			figures = slices.Concat(l.againstPoll(f.Group, f.Title+": ", own), l.systemCalls(f.Group, f.Title+": ", own))
 		}
 		all = append(all, Section{Title: f.Title, Caption: f.Caption, Figures: figures})
 	}
@@ -112,7 +113,10 @@ func (l *looks) sweep(f report.Family, rows []report.Row) []Figure {
 	param := func(r *report.Row) float64 { return r.Param }
 	var out []Figure
 	for _, g := range groupBy(rows, func(r *report.Row) string {
-		name := sizeOf.ReplaceAllString(r.Case, "") + " · " + r.Network
+		name := sizeOf.ReplaceAllString(r.Case, "")
+		if r.Network != "none" {
+			name += " · " + r.Network
+		}
 		if r.Callers > 0 && float64(r.Callers) != r.Param {
 			name += " · " + callersOf(r.Callers)
 		}

@@ -31,7 +31,7 @@ func invented() *report.Saved {
 				drift := 1 + 0.1*rnd.NormFloat64()*rnd.Float64()
 				for key, v := range map[string]float64{report.KeyOps: ops / slower * drift, report.KeyWall: 1e6 * slower / ops / drift,
 					report.KeyCPU: cpu * slower * drift, report.KeyP50: p50 * slower * drift, report.KeyP99: 4 * p50 * slower * drift,
-					report.KeyP999: 20 * p50 * drift, report.KeyAllocs: 1} {
+					report.KeyP999: 20 * p50 * drift, report.KeyAllocs: 1, report.KeyCalls: slower * (1 + 20/p50)} {
 					r.Samples[key] = append(r.Samples[key], v)
 				}
 			}

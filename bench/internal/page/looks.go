@@ -12,10 +12,13 @@ import (
 // looks gives each client one colour and one shape in all charts.
 type looks struct{ who []string }
 
-// newLooks begins with the usual clients, so that a run without one of them has the others' colours still.
+// usual are the clients that have their colours to themselves. The others take turns with the rest, in the
+// order of their rows, so that any few that are compared with each other differ.
+var usual = []cases.Client{cases.URing, cases.Poll, cases.GoMemcache, cases.Pipelining}
+
 func newLooks(rows []report.Row) *looks {
 	l := &looks{}
-	for _, c := range []cases.Client{cases.URing, cases.Poll, cases.GoMemcache, cases.Pipelining} {
+	for _, c := range usual {
 		l.who = append(l.who, c.String())
 	}
 	for _, r := range rows {
@@ -26,7 +29,14 @@ func newLooks(rows []report.Row) *looks {
 	return l
 }
 
-func (l *looks) colour(who string) string     { return chart.Class(slices.Index(l.who, who)) }
+func (l *looks) colour(who string) string {
+	i := slices.Index(l.who, who)
+	if n := len(usual); i >= n {
+		i = n + (i-n)%(chart.Colours-n)
+	}
+	return chart.Class(i)
+}
+
 func (l *looks) shape(who string) chart.Shape { return chart.Shape(slices.Index(l.who, who)) }
 
 // in lists the clients that have rows, in the order of their colours.

@@ -118,7 +118,7 @@ func TestChartsAreFiles(t *testing.T) {
 	}
 	for _, want := range []string{
 		"throughput-get-1kib-unix", "cpu-get-1kib-tcp", "latency-get-1kib-unix", "latency-other-cases-tcp", "bystanders",
-		"all-against-poll-cpu-unix", "ops-late-1pct-unix-64-callers", "dials-late-1pct-unix-64-callers",
+		"all-against-poll-cpu-unix", "all-system-calls-tcp", "seeds-system-calls-unix", "ops-late-1pct-unix-64-callers", "dials-late-1pct-unix-64-callers",
 		"sizes-throughput-get-size-unix-8-callers", "seeds-against-poll-throughput-unix", "queue-throughput-queue-unix",
 	} {
 		require.True(t, seen[filepath.Join(dir, want+".svg")], want)
@@ -142,6 +142,27 @@ func TestOneColourForEachClient(t *testing.T) {
 		}
 	}
 	require.Len(t, colour, 4+len(everyone))
+}
+
+// TestManyClients: those that no other chart has are told apart in theirs, and never look like a usual one.
+func TestManyClients(t *testing.T) {
+	var rows []report.Row
+	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g"} {
+		rows = append(rows, report.Row{Client: name})
+	}
+	l := newLooks(rows)
+	for i := range len(rows) - 2 {
+		three := map[string]bool{}
+		for _, r := range rows[i : i+3] {
+			three[l.colour(r.Client)] = true
+		}
+		require.Len(t, three, 3, "from %s", rows[i].Client)
+	}
+	for _, c := range usual {
+		for _, r := range rows {
+			require.NotEqual(t, l.colour(c.String()), l.colour(r.Client))
+		}
+	}
 }
 
 func TestSweepNeedsMoreThanOnePoint(t *testing.T) {

@@ -19,12 +19,13 @@ type Family struct {
 // families in the order of the report. A row of another group still gets a table, under its group's name.
 var families = []Family{
 	{"late", "Late replies", "a server that is late now and then, by far more than a call's deadline"},
-	{"seeds", "Seeds' cases", ""},
-	{"sizes", "Value sizes", ""},
-	{"queue", "Queue", ""},
-	{"service", "Service", ""},
-	{"limit", "Limit", ""},
-	{"recovery", "Recovery", ""},
+	{"seeds", "Seeds' cases", "what the project began with: one caller, from one small value to one of 2 MiB, and how many system calls each takes"},
+	{"sizes", "Value sizes", "what a value's size does"},
+	{"queue", "Queue", "how callers hand requests over and are woken, without any I/O"},
+	{"service", "Service", "an HTTP service that gets one value for each request"},
+	{"limit", "Limit", "how far memring is from what the kernel allows a lone caller"},
+	{"recovery", "Recovery", "what it costs to be able to keep a connection after a timeout, and to prove each reply: the same client without"},
+	{"foreign", "Other programs", "load generators in other languages, which tell their throughput alone"},
 }
 
 // Families of these rows.
@@ -118,10 +119,7 @@ func unitOf(rows []Row) string {
 }
 
 func param(r *Row) string {
-	if r.Param == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%.0f", r.Param)
+	return positive(r.Param, "%.0f")
 }
 
 func positive(v float64, format string) string {
