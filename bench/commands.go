@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 
 	"github.com/memring/memring/bench/internal/compare"
 	"github.com/memring/memring/bench/internal/page"
@@ -25,7 +26,7 @@ var commands []command
 func init() { // in a variable's declaration it would refer to itself: parse lists the commands
 	commands = []command{
 		{"report", "report RUN.json [-o FILE.html]", "print a saved run's tables, or write its page", reportSaved},
-		{"charts", "charts RUN.json -dir DIR", "write a saved run's charts as SVG files", chartsSaved},
+		{"charts", "charts RUN.json [-dir DIR]", "write a saved run's charts as SVG files", chartsSaved},
 		{"compare", "compare OLD.json NEW.json", "print what differs between two saved runs, and how surely", compareSaved},
 	}
 }
@@ -52,14 +53,19 @@ func reportSaved(args []string, stdout io.Writer, stderr *os.File) error {
 func chartsSaved(args []string, stdout io.Writer, stderr *os.File) error {
 	f := flag.NewFlagSet("bench charts", flag.ContinueOnError)
 	dir := f.String("dir", ".", "write the charts to this `folder`, which is made if there is none")
+	which := f.String("only", "", "write only the charts whose name matches this `regexp`")
 	runs, err := saved(f, args, 1, stderr)
 	if err != nil {
 		return err
 	}
+	only, err := regexp.Compile(*which)
+	if err != nil {
+		return fmt.Errorf("-only: %w", err)
+	}
 	if err := os.MkdirAll(*dir, 0o755); err != nil {
 		return err
 	}
-	names, err := page.Charts(*dir, runs[0])
+	names, err := page.Charts(*dir, only, runs[0])
 	for _, name := range names {
 		fmt.Fprintln(stdout, name)
 	}

@@ -25,7 +25,7 @@ const Colours = 7
 const CSS = `.chart{--bg:#fff;--ink:#1f2328;--soft:#59636e;--grid:#d8dee4;--k0:#0069a6;--k1:#b84a00;--k2:#007a58;--k3:#99407a;--k4:#6b5b00;--k5:#555f6b;--k6:#7a4fc0}
 @media(prefers-color-scheme:dark){.chart{--bg:#151b23;--ink:#e6edf3;--soft:#9aa5b1;--grid:#30373f;--k0:#5bb8f5;--k1:#f2a04e;--k2:#41cf9f;--k3:#e592c4;--k4:#e0cf4a;--k5:#aab4bf;--k6:#b99af5}}
 .chart text{font:11px system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif;fill:var(--ink)}
-.chart .t{font-weight:600;font-size:14px}.chart .s,.chart .a{fill:var(--soft)}.chart .bg{fill:var(--bg)}
+.chart .t{font-weight:600;font-size:14px}.chart .f{font-size:9px}.chart .f,.chart .s,.chart .a{fill:var(--soft)}.chart .bg{fill:var(--bg)}
 .chart .g{stroke:var(--grid)}.chart .x{stroke:var(--soft)}.chart .r{stroke:var(--soft);stroke-dasharray:3 3}
 .chart .l{fill:none;stroke:var(--c);stroke-width:2;stroke-linejoin:round}.chart .e{fill:none;stroke:var(--c);stroke-width:1.2;opacity:.75}
 .chart .m{fill:var(--c);stroke:var(--c);stroke-width:1.5}.chart .o{fill:var(--bg);stroke:var(--c);stroke-width:1.5}.chart .h{paint-order:stroke;stroke:var(--bg);stroke-width:4px}
@@ -39,6 +39,7 @@ const (
 	textLine  = 14.0
 	textSize  = 11.0
 	titleSize = 14.0
+	footSize  = 9.0
 	edge      = 8.0 // kept free at the left and the right
 )
 
@@ -51,8 +52,13 @@ func Standalone(svg string) string {
 // canvas collects the elements of one chart.
 type canvas struct{ b strings.Builder }
 
-// finish wraps what was drawn. The title is what a screen reader says of the picture.
-func (c *canvas) finish(title string, height float64) string {
+// finish wraps what was drawn, with a line at the foot if there is one. The title is what a screen reader
+// says of the picture.
+func (c *canvas) finish(title string, height float64, foot string) string {
+	for _, l := range wrap(foot, Width-2*edge, footSize) {
+		height += textLine
+		c.text(edge, height-6, "f", "start", l)
+	}
 	return fmt.Sprintf(`<svg class="chart" viewBox="0 0 %d %s" width="%d" height="%s" role="img"><title>%s</title><rect class="bg" width="100%%" height="100%%" rx="6"/>%s</svg>`,
 		Width, num(height), Width, num(height), html.EscapeString(title), c.b.String())
 }

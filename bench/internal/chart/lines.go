@@ -9,6 +9,7 @@ import (
 type Lines struct {
 	Title  string
 	Sub    string
+	Foot   string // where the figures come from
 	X, Y   Axis
 	Series []Series
 }
@@ -79,7 +80,7 @@ func (l *Lines) SVG() string {
 		c.close()
 	}
 	c.text((leftRoom+Width-right)/2, bottom+32, "a", "middle", l.X.Label)
-	return c.finish(l.Title, bottom+42)
+	return c.finish(l.Title, bottom+42, l.Foot)
 }
 
 // axes draws the grid and its numbers.

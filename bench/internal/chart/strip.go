@@ -4,6 +4,7 @@ package chart
 type Strip struct {
 	Title  string
 	Sub    string
+	Foot   string // where the figures come from
 	X      Axis
 	Legend []Key
 	Rows   []Row
@@ -100,7 +101,7 @@ func (s *Strip) SVG() string {
 		y += 6
 	}
 	c.text((left+Width-edge)/2, bottom+32, "a", "middle", s.X.Label)
-	return c.finish(s.Title, bottom+42)
+	return c.finish(s.Title, bottom+42, s.Foot)
 }
 
 // legend draws the keys in as many lines as they need and returns where the rest begins.

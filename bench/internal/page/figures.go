@@ -24,9 +24,9 @@ type Section struct {
 	Figures []Figure
 }
 
-// Sections draws every chart that the rows have figures for.
-func Sections(rows []report.Row) []Section {
-	l := newLooks(rows)
+// Sections draws every chart that the rows have figures for, with a line at the foot of each.
+func Sections(rows []report.Row, foot string) []Section {
+	l := newLooks(rows, foot)
 	var plain, late []report.Row
 	for _, r := range rows {
 		switch {
@@ -97,7 +97,7 @@ func (l *looks) byCallers(rows []report.Row) []Figure {
 		}
 		for _, c := range []column{throughput, cpu} {
 			out = append(out, Figure{slug(c.short, g.name), (&chart.Lines{
-				Title: c.title + ": " + g.name, Sub: c.sub, X: x, Y: chart.Axis{Format: c.format},
+				Title: c.title + ": " + g.name, Sub: c.sub, Foot: l.foot, X: x, Y: chart.Axis{Format: c.format},
 				Series: l.lines(g.rows, c.key, callers),
 			}).SVG()})
 		}
@@ -142,7 +142,7 @@ func (l *looks) sweep(f report.Family, rows []report.Row) []Figure {
 				sub += "; both axes logarithmic"
 			}
 			out = append(out, Figure{slug(f.Group, c.short, g.name), (&chart.Lines{
-				Title: c.title + ": " + g.name, Sub: sub, X: x, Y: y, Series: series,
+				Title: c.title + ": " + g.name, Sub: sub, Foot: l.foot, X: x, Y: y, Series: series,
 			}).SVG()})
 		}
 	}

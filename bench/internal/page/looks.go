@@ -10,14 +10,17 @@ import (
 )
 
 // looks gives each client one colour and one shape in all charts.
-type looks struct{ who []string }
+type looks struct {
+	who  []string
+	foot string // of every chart
+}
 
 // usual are the clients that have their colours to themselves. The others take turns with the rest, in the
 // order of their rows, so that any few that are compared with each other differ.
 var usual = []cases.Client{cases.URing, cases.Poll, cases.GoMemcache, cases.Pipelining}
 
-func newLooks(rows []report.Row) *looks {
-	l := &looks{}
+func newLooks(rows []report.Row, foot string) *looks {
+	l := &looks{foot: foot}
 	for _, c := range usual {
 		l.who = append(l.who, c.String())
 	}

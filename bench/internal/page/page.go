@@ -9,6 +9,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 
 	"github.com/memring/memring/bench/internal/chart"
 	"github.com/memring/memring/bench/internal/report"
@@ -48,14 +50,18 @@ func Write(w io.Writer, run *report.Saved) error {
 	return page.Execute(w, map[string]any{
 		"Style": template.CSS(chart.CSS), "Run": run.Header, "Facts": run.Header.Facts(), "Noise": noise.String(),
 		"TooNoisy": noise.TooNoisy(), "Targets": known, "Unknown": unknown,
-		"Sections": Sections(run.Rows), "Tables": report.Tables(run.Rows),
+		"Sections": Sections(run.Rows, ""), "Tables": report.Tables(run.Rows),
 	})
 }
 
-// Charts writes every chart to a file of its own in a folder that exists, and returns their names.
-func Charts(dir string, run *report.Saved) (names []string, err error) {
-	for _, s := range Sections(run.Rows) {
+// Charts writes each chart whose name matches to a file of its own, in a folder that exists, and returns
+// the files' names. Each says where its figures come from, as it will be shown without the page.
+func Charts(dir string, only *regexp.Regexp, run *report.Saved) (names []string, err error) {
+	for _, s := range Sections(run.Rows, source(run)) {
 		for _, f := range s.Figures {
+			if !only.MatchString(f.Name) {
+				continue
+			}
 			name := filepath.Join(dir, f.Name+".svg")
 			if err := os.WriteFile(name, []byte(chart.Standalone(f.SVG)+"\n"), 0o644); err != nil {
 				return names, err
@@ -64,7 +70,21 @@ func Charts(dir string, run *report.Saved) (names []string, err error) {
 		}
 	}
 	if len(names) == 0 {
-		return nil, errors.New("the run has no rows to draw")
+		return nil, errors.New("the run has no such chart")
 	}
 	return names, nil
+}
+
+// source of a run's figures, in a line.
+func source(run *report.Saved) string {
+	day, _, _ := strings.Cut(run.Header.Date, "T")
+	parts := []string{"make bench, " + day}
+	if run.Header.Commit != "" {
+		parts = append(parts, "commit "+run.Header.Commit)
+	}
+	parts = append(parts, run.Header.Machine, run.Header.Kernel)
+	if report.NoiseOf(run.Rows).TooNoisy() {
+		parts = append(parts, "TOO NOISY TO JUDGE")
+	}
+	return strings.Join(parts, " · ")
 }

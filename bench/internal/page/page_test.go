@@ -15,6 +15,8 @@ import (
 	"github.com/memring/memring/bench/internal/report"
 )
 
+var all = regexp.MustCompile("")
+
 func pageOf(t *testing.T, run *report.Saved) string {
 	t.Helper()
 	var b strings.Builder
@@ -90,8 +92,8 @@ func TestPageOfAlmostNothing(t *testing.T) {
 	require.Contains(t, wellFormed(t, "page", pageOf(t, run)), "new <client>")
 	run.Rows = nil
 	wellFormed(t, "empty page", pageOf(t, run))
-	_, err := Charts(t.TempDir(), run)
-	require.ErrorContains(t, err, "no rows")
+	_, err := Charts(t.TempDir(), all, run)
+	require.ErrorContains(t, err, "no such chart")
 }
 
 // TestChartsAreFiles: KEEP=DIR leaves the invented page and its charts there, to be looked at.
@@ -101,7 +103,7 @@ func TestChartsAreFiles(t *testing.T) {
 		dir = t.TempDir()
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "invented.html"), []byte(pageOf(t, invented())), 0o644))
-	names, err := Charts(dir, invented())
+	names, err := Charts(dir, all, invented())
 	require.NoError(t, err)
 	seen := map[string]bool{}
 	for _, name := range names {
@@ -115,6 +117,7 @@ func TestChartsAreFiles(t *testing.T) {
 		require.Equal(t, 1, strings.Count(svg, "http"), "nothing from elsewhere in %s", name)
 		require.NotContains(t, svg, "NaN", name)
 		require.Contains(t, svg, "prefers-color-scheme:dark", name)
+		require.Contains(t, strings.Join(strings.Fields(wellFormed(t, name, svg)), " "), "0123456789ab", "where it comes from")
 	}
 	for _, want := range []string{
 		"throughput-get-1kib-unix", "cpu-get-1kib-tcp", "latency-get-1kib-unix", "latency-other-cases-tcp", "bystanders",
@@ -129,7 +132,7 @@ func TestChartsAreFiles(t *testing.T) {
 func TestOneColourForEachClient(t *testing.T) {
 	named := regexp.MustCompile(`<g class="(\w+)">(?:<path[^>]*><title>[^<]*</title></path>)?<text [^>]*class="n"[^>]*>([^<]*)</text>`)
 	colour := map[string]string{"p50": "ink", "p99": "ink", "p99.9": "ink", "latest": "ink"}
-	for _, s := range Sections(invented().Rows) {
+	for _, s := range Sections(invented().Rows, "") {
 		for _, f := range s.Figures {
 			found := named.FindAllStringSubmatch(f.SVG, -1)
 			require.NotEmpty(t, found, f.Name)
@@ -150,7 +153,7 @@ func TestManyClients(t *testing.T) {
 	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g"} {
 		rows = append(rows, report.Row{Client: name})
 	}
-	l := newLooks(rows)
+	l := newLooks(rows, "")
 	for i := range len(rows) - 2 {
 		three := map[string]bool{}
 		for _, r := range rows[i : i+3] {
@@ -165,6 +168,15 @@ func TestManyClients(t *testing.T) {
 	}
 }
 
+func TestChartsOfANoisyRunSaySo(t *testing.T) {
+	run := invented()
+	require.NotContains(t, source(run), "NOISY")
+	run.Rows = run.Rows[:2]
+	delete(run.Rows[0].Samples, report.KeyOps)
+	run.Rows[0].Samples[report.KeyCPU] = report.Samples{1, 5, 1, 5, 1, 5, 1, 5, 1}
+	require.Contains(t, source(run), "TOO NOISY TO JUDGE")
+}
+
 func TestSweepNeedsMoreThanOnePoint(t *testing.T) {
 	rows := invented().Rows
 	for i := range rows {
@@ -172,7 +184,7 @@ func TestSweepNeedsMoreThanOnePoint(t *testing.T) {
 			rows[i].Param = 100
 		}
 	}
-	for _, s := range Sections(rows) {
+	for _, s := range Sections(rows, "") {
 		if s.Title == "Value sizes" {
 			require.Equal(t, "sizes-against-poll-throughput-unix", s.Figures[0].Name)
 			return

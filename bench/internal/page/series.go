@@ -27,7 +27,7 @@ func (l *looks) series(rows []report.Row) []Figure {
 	for _, g := range groupBy(rows, func(r *report.Row) string { return r.Title }) {
 		for _, rate := range rates {
 			c := chart.Lines{
-				Title: fmt.Sprintf("%s: %s", rate.title, g.name), Sub: rate.sub,
+				Title: fmt.Sprintf("%s: %s", rate.title, g.name), Sub: rate.sub, Foot: l.foot,
 				X: chart.Axis{Label: "seconds", Tight: true, Format: plain}, Y: rate.axis,
 			}
 			for _, who := range l.in(g.rows) {

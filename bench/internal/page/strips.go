@@ -61,7 +61,7 @@ func (l *looks) bystanders(rows []report.Row) []Figure {
 
 // percentiles draws a line for each client from its least mark to its greatest.
 func (l *looks) percentiles(s chart.Strip, rows []report.Row, marks []percentile, label func(*report.Row) string) string {
-	s.X = chart.Axis{Label: "logarithmic", Log: true, Format: micros}
+	s.X, s.Foot = chart.Axis{Label: "logarithmic", Log: true, Format: micros}, l.foot
 	for _, p := range marks {
 		s.Legend = append(s.Legend, chart.Key{Text: p.name, Colour: "ink", Shape: p.shape, Hollow: p.hollow})
 	}
@@ -92,7 +92,7 @@ func (l *looks) againstPoll(name, title string, rows []report.Row) []Figure {
 	for _, network := range groupBy(rows, func(r *report.Row) string { return r.Network }) {
 		for _, c := range []column{throughput, cpu} {
 			s := chart.Strip{
-				Title: fmt.Sprintf("%s%s against memring-poll, %s", title, c.title, network.name), Sub: "times poll's; " + better(c),
+				Title: fmt.Sprintf("%s%s against memring-poll, %s", title, c.title, network.name), Sub: "times poll's; " + better(c), Foot: l.foot,
 				X: chart.Axis{Label: "logarithmic", Log: true, Format: times}, Reference: 1, Within: []float64{0.5, 2},
 			}
 			var shown []report.Row
@@ -154,7 +154,7 @@ func (l *looks) systemCalls(name, title string, rows []report.Row) []Figure {
 	var out []Figure
 	for _, network := range groupBy(rows, func(r *report.Row) string { return r.Network }) {
 		s := chart.Strip{
-			Title: title + "System calls per operation, " + network.name, Sub: "less is better",
+			Title: title + "System calls per operation, " + network.name, Sub: "less is better", Foot: l.foot,
 			X: chart.Axis{Label: "logarithmic", Log: true, Format: plain}, Reference: 1,
 		}
 		var counted []report.Row
