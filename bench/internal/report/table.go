@@ -55,7 +55,7 @@ func Table(rows []Row) *Grid {
 
 func notes(rows []Row) []string {
 	out := []string{
-		"wall µs: elapsed time per operation of all callers together (1e6 / ops/s); p50 to p99.9: of a single call, as its caller sees it.",
+		"wall µs: elapsed time per operation of all callers together (1e6 / ops/s); p50 to p99.9: of a single call, as its caller sees it; with a rate, from when it was due.",
 		"Of fewer than 1,000 calls in a slice, p99.9 is the slowest.",
 		"CPU µs: user + system of the client's process alone. thr: throughput. poll: memring-poll. gomc: gomemcache. Figures are medians over the rounds.",
 		fmt.Sprintf("Ratios are taken round by round, and their median given; ~ marks one whose 95%% interval (of fewer than %d rounds: whose range) spans more than %.0f%%, too noisy to judge.", fewRounds, 100*maxInterval),

@@ -210,7 +210,7 @@ func judgeBystanders(rows []Row) Verdict {
 			continue // a missed row is worse than any that isn't
 		}
 		v.Missed, worst = missed, ratio.Mid
-		v.Measured = fmt.Sprintf("%.2f× (%s against %s µs) in %s", ratio.Mid, Figure(r.Late.P99US), Figure(poll.Late.P99US), id(r))
+		v.Measured = fmt.Sprintf("%.2f× round by round (medians %s and %s µs) in %s", ratio.Mid, Figure(r.Late.P99US), Figure(poll.Late.P99US), id(r))
 	}
 	if unclear > 0 {
 		v.Noisy = !v.Missed

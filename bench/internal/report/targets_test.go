@@ -105,10 +105,10 @@ func TestJudgeBystanders(t *testing.T) {
 	far := append(near, late(8, cases.URing, 5000), late(8, cases.Poll, 4000))
 	v := verdict(t, Judge(far), "bystander")
 	require.True(t, v.Missed)
-	require.Equal(t, "1.25× (5000 against 4000 µs) in bystander/unix/8", v.Measured)
+	require.Equal(t, "1.25× round by round (medians 5000 and 4000 µs) in bystander/unix/8", v.Measured)
 	far[0].Samples["late_p99_us"] = Samples{50, 380} // within 100 µs by its median
 	far[2].Samples["late_p99_us"] = Samples{4000, 6000}
 	v = verdict(t, Judge(far), "bystander")
 	require.Equal(t, "noisy", v.Word())
-	require.Equal(t, "2.15× (190 against 100 µs) in bystander/unix/1; 1 rows too noisy", v.Measured)
+	require.Equal(t, "2.15× round by round (medians 190 and 100 µs) in bystander/unix/1; 1 rows too noisy", v.Measured)
 }
