@@ -12,7 +12,7 @@ GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 # Where make was called, which -C doesn't change.
 CALLER := $(or $(PWD),$(CURDIR))
 
-.PHONY: help memcached test race nouring cross fuzz torture mutants lint bench
+.PHONY: help memcached test race nouring cross fuzz torture mutants lint bench charts
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -60,9 +60,15 @@ lint: ## formatting, go vet, golangci-lint, and shellcheck if there is one
 
 # The run is saved where make was called, with its page beside it. BENCH=quick ends in under a minute;
 # JSON=FILE and HTML=FILE give other names.
-bench: json := $(or $(JSON),memring-bench.json)
-bench: html := $(or $(HTML),memring-bench.html)
+json = $(call called,$(or $(JSON),memring-bench.json))
+html = $(call called,$(or $(HTML),memring-bench.html))
+called = $(if $(filter /%,$(1)),$(1),$(CALLER)/$(1))
 bench: memcached ## benchmark, tables and page with charts; BENCH=quick, JSON=FILE, HTML=FILE
 	@case '$(BENCH)' in ''|quick) ;; *) echo "make bench: BENCH is quick or nothing, not '$(BENCH)'" >&2; exit 1;; esac
-	cd bench && $(GO) run . $(if $(BENCH),-quick) \
-		-json '$(if $(filter /%,$(json)),$(json),$(CALLER)/$(json))' -html '$(if $(filter /%,$(html)),$(html),$(CALLER)/$(html))'
+	cd bench && $(GO) run . $(if $(BENCH),-quick) -json '$(json)' -html '$(html)'
+
+# Those that README.md shows.
+CHARTS = throughput-get-1kib-(unix|tcp)|cpu-get-1kib-unix|latency-get-1kib-unix|(ops|dials)-late-1pct-unix-64-callers|sizes-cpu-sizes-get-unix-1-caller
+
+charts: ## redraw the README's charts from the saved run JSON
+	cd bench && $(GO) run . charts '$(json)' -dir charts -only '^($(CHARTS))$$'
