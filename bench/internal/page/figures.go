@@ -40,7 +40,7 @@ func Sections(rows []report.Row, foot string) []Section {
 		{Title: "Against callers", Caption: "Bars show the quartiles of the rounds.", Figures: l.byCallers(plain)},
 		{Title: "Latency", Caption: "Of a single call, as its caller sees it, on a logarithmic axis.", Figures: l.latencies(plain)},
 		{Title: "Every case, against memring on poll", Caption: "Ratios are taken round by round; bars are their 95% intervals, cut at the edge, and hollow marks are too noisy to judge.", Figures: l.againstPoll("all", "", plain)},
-		{Title: "System calls", Caption: "Of the client's process for each operation, Go's own included, where the kernel's counter can be read.", Figures: l.systemCalls("all", "", plain)},
+		{Title: "System calls", Caption: "Of the client's process for each operation, Go's own included, where the kernel's counter can be read.", Figures: l.dots(systemCalls, "all", "", plain)},
 		{Title: "Bystanders", Caption: "How late a goroutine wakes that has nothing to do with the client.", Figures: l.bystanders(late)},
 	}
 	for _, f := range report.Families(rows) {
@@ -50,7 +50,10 @@ func Sections(rows []report.Row, foot string) []Section {
 			figures = l.sweep(f, own)
 		}
 		if len(figures) == 0 {
-			figures = slices.Concat(l.againstPoll(f.Group, f.Title+": ", own), l.systemCalls(f.Group, f.Title+": ", own))
+			if figures = l.againstPoll(f.Group, f.Title+": ", own); len(figures) == 0 { // poll doesn't take part
+				figures = l.dots(cpuTime, f.Group, f.Title+": ", own)
+			}
+			figures = append(figures, l.dots(systemCalls, f.Group, f.Title+": ", own)...)
 		}
 		all = append(all, Section{Title: f.Title, Caption: f.Caption, Figures: figures})
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -166,6 +167,15 @@ func TestManyClients(t *testing.T) {
 			require.NotEqual(t, l.colour(c.String()), l.colour(r.Client))
 		}
 	}
+}
+
+// TestFamilyWithoutPoll has nothing to be held against, and is drawn as it is.
+func TestFamilyWithoutPoll(t *testing.T) {
+	rows := slices.DeleteFunc(invented().Rows, func(r report.Row) bool { return r.Group != "seeds" || r.Engine == "poll" })
+	sections := Sections(rows, "")
+	require.Len(t, sections, 1)
+	require.Equal(t, []string{"seeds-cpu-unix", "seeds-system-calls-unix"}, []string{sections[0].Figures[0].Name, sections[0].Figures[1].Name})
+	require.Contains(t, sections[0].Figures[0].SVG, "seed-d · unix · 8 callers")
 }
 
 func TestChartsOfANoisyRunSaySo(t *testing.T) {

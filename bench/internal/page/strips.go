@@ -148,38 +148,3 @@ func (l *looks) ratios(g group, c column) chart.Row {
 	}
 	return row
 }
-
-// systemCalls draws how many an operation takes.
-func (l *looks) systemCalls(name, title string, rows []report.Row) []Figure {
-	var out []Figure
-	for _, network := range groupBy(rows, func(r *report.Row) string { return r.Network }) {
-		s := chart.Strip{
-			Title: title + "System calls per operation, " + network.name, Sub: "less is better", Foot: l.foot,
-			X: chart.Axis{Label: "logarithmic", Log: true, Format: plain}, Reference: 1,
-		}
-		var counted []report.Row
-		for _, g := range groupBy(network.rows, func(r *report.Row) string { return r.Title }) {
-			row := chart.Row{Label: g.name}
-			for i := range g.rows {
-				r := &g.rows[i]
-				if r.SyscallsOp == nil {
-					continue
-				}
-				who := r.Who()
-				tip := fmt.Sprintf("%s, %s: %.2f by the %s's count", who, r.Title, *r.SyscallsOp, r.SyscallsBy)
-				row.Lines = append(row.Lines, chart.Line{Colour: l.colour(who), Marks: []chart.Mark{
-					{X: *r.SyscallsOp, Shape: l.shape(who), Hollow: r.SyscallsBy == report.SourceEngine, Tip: tip},
-				}})
-				counted = append(counted, *r)
-			}
-			if len(row.Lines) > 0 {
-				s.Rows = append(s.Rows, row)
-			}
-		}
-		if len(s.Rows) > 0 {
-			s.Legend = l.legend(counted)
-			out = append(out, Figure{slug(name, "system calls", network.name), s.SVG()})
-		}
-	}
-	return out
-}
