@@ -47,12 +47,31 @@ type Case struct {
 	Keys    int           // per operation, for MultiGet
 	Size    int           // bytes in a value
 	Delay   time.Duration // zero: real memcached; else the stand-in that answers after Delay
+	Faults  Faults        // of the stand-in
 	Clients []Client
 
-	Bystander bool    // also time a goroutine that wakes every millisecond
-	Procs     int     // GOMAXPROCS of the client process; zero: as the whole run
-	MaxRounds int     // zero: as many as the run has
-	Stretch   float64 // length of a slice against the run's; zero: 1
+	Group string  // which part of the report it belongs to; empty: the main table
+	Param float64 // what differs between the cases of one name, in Unit
+	Unit  string
+
+	Deadline time.Duration // of each call; zero: long enough for any. Calls that fail are counted then
+	Conns    int           // connections of the clients that share them; zero: as the whole run
+	Tick     time.Duration // also record how throughput, errors and connections went, so finely
+
+	Bystander bool          // also time a goroutine that wakes every millisecond
+	Procs     int           // GOMAXPROCS of the client process; zero: as the whole run
+	MaxRounds int           // zero: as many as the run has
+	Stretch   float64       // length of a slice against the run's; zero: 1
+	Slice     time.Duration // length of a slice, whatever the run's; zero: see Stretch
+}
+
+// Faults are what the stand-in does to replies, beyond delaying each by the same time. The replies of one
+// connection stay in order, as memcached's do: those behind a late one wait for it.
+type Faults struct {
+	OneIn   int           // of so many gets, counted over all connections, the last is answered late; 0: none
+	Late    time.Duration // how late
+	Stall   time.Duration // for so long no reply is sent on any connection, once in each slice; 0: never
+	StallAt time.Duration // when, from the slice's beginning
 }
 
 // ID names the case in flags and messages.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/memring/memring/bench/internal/cases"
+	"github.com/memring/memring/bench/internal/standin"
 )
 
 // Set is all the servers of a run.
@@ -21,6 +22,7 @@ type Set struct {
 type id struct {
 	network string
 	delay   time.Duration
+	faults  cases.Faults
 }
 
 // maxSocketPath is what a UNIX socket's path may be on the smallest system (sun_path of macOS: 104).
@@ -36,7 +38,7 @@ func StartSet(ctx context.Context, exe string, port int, all []cases.Case, fail 
 	}
 	sizes := map[id]map[int]bool{}
 	for _, c := range all {
-		k := id{c.Network, c.Delay}
+		k := idOf(c)
 		if sizes[k] == nil {
 			sizes[k] = map[int]bool{}
 		}
@@ -44,12 +46,12 @@ func StartSet(ctx context.Context, exe string, port int, all []cases.Case, fail 
 	}
 	memcached := ""
 	for k, of := range sizes {
-		socket := filepath.Join(s.dir, fmt.Sprintf("%s.sock", k.delay))
+		socket := filepath.Join(s.dir, fmt.Sprintf("%d.sock", len(s.byID)))
 		var server *Server
 		switch {
 		case k.delay > 0:
 			for size := range of { // all the stand-in's cases have one size
-				server, err = Standin(ctx, exe, k.network, socket, size, k.delay)
+				server, err = Standin(ctx, exe, k.network, socket, standin.Options{Size: size, Delay: k.delay, Faults: k.faults})
 			}
 		default:
 			if memcached == "" {
@@ -93,7 +95,9 @@ func socketDir() (string, error) {
 }
 
 // For returns the server of a case.
-func (s *Set) For(c cases.Case) *Server { return s.byID[id{c.Network, c.Delay}] }
+func (s *Set) For(c cases.Case) *Server { return s.byID[idOf(c)] }
+
+func idOf(c cases.Case) id { return id{c.Network, c.Delay, c.Faults} }
 
 // Dead tells of a server that has died, or returns nil.
 func (s *Set) Dead() error {

@@ -2,41 +2,42 @@ package servers
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
 	"os/exec"
-	"time"
 
 	"github.com/memring/memring/bench/internal/standin"
 )
 
-// StandinFlag makes this program the stand-in server: network, address, value size and delay follow.
+// StandinFlag makes this program the stand-in server: network, address and its [standin.Options] as JSON
+// follow.
 const StandinFlag = "-standin"
 
-// Standin starts the server that answers after delay. A TCP server gets a free port.
-func Standin(ctx context.Context, exe, network, addr string, size int, delay time.Duration) (*Server, error) {
+// Standin starts the stand-in server. On TCP it gets a free port.
+func Standin(ctx context.Context, exe, network, addr string, o standin.Options) (*Server, error) {
 	if network == "tcp" {
 		var err error
 		if addr, err = claim(0); err != nil {
 			return nil, err
 		}
 	}
-	name := fmt.Sprintf("the stand-in server (%s, %s)", delay, network)
-	return ready(ctx, name, exec.Command(exe, StandinFlag, network, addr, fmt.Sprint(size), delay.String()), network, addr)
+	how, err := json.Marshal(o)
+	if err != nil {
+		return nil, err
+	}
+	name := fmt.Sprintf("the stand-in server (%s, %s)", o.Delay, network)
+	return ready(ctx, name, exec.Command(exe, StandinFlag, network, addr, string(how)), network, addr)
 }
 
 // RunStandin is the stand-in's process. It ends with its input.
 func RunStandin(in io.Reader, args []string) error {
-	if len(args) != 4 {
-		return fmt.Errorf("%s wants a network, an address, a size and a delay", StandinFlag)
+	if len(args) != 3 {
+		return fmt.Errorf("%s wants a network, an address and options", StandinFlag)
 	}
-	var size int
-	if _, err := fmt.Sscan(args[2], &size); err != nil {
-		return err
-	}
-	delay, err := time.ParseDuration(args[3])
-	if err != nil {
+	var o standin.Options
+	if err := json.Unmarshal([]byte(args[2]), &o); err != nil {
 		return err
 	}
 	l, err := net.Listen(args[0], args[1])
@@ -48,5 +49,5 @@ func RunStandin(in io.Reader, args []string) error {
 		_, _ = io.Copy(io.Discard, in) // any end of the input is the end
 		l.Close()
 	}()
-	return standin.Serve(l, size, delay)
+	return standin.NewServer(o).Serve(l)
 }

@@ -2,10 +2,9 @@ package standin
 
 import "time"
 
-// line is a delay line: what is pushed at a moment falls due a fixed time later, in order. Times are
-// durations since any fixed start.
+// line holds replies back until they fall due, in the order in which they were pushed: one that is due
+// waits for those before it. Times are durations since any fixed start.
 type line struct {
-	delay   time.Duration
 	entries []entry // entries[head:] are waiting
 	head    int
 	buf     []byte // buf[sent:] are the waiting replies, one after the other
@@ -20,12 +19,12 @@ type entry struct {
 // compactBytes bounds what is kept of replies already sent.
 const compactBytes = 256 << 10
 
-func (l *line) push(now time.Duration, reply []byte) {
+func (l *line) push(due time.Duration, reply []byte) {
 	if l.sent == len(l.buf) || l.sent > compactBytes {
 		l.compact()
 	}
 	l.buf = append(l.buf, reply...)
-	l.entries = append(l.entries, entry{now + l.delay, len(l.buf)})
+	l.entries = append(l.entries, entry{due, len(l.buf)})
 }
 
 func (l *line) compact() {

@@ -13,14 +13,14 @@ import (
 )
 
 func TestLineDelaysEachReplyByItself(t *testing.T) {
-	l := line{delay: 100}
+	l := line{}
 	_, ok := l.next()
 	require.False(t, ok)
 
-	l.push(0, []byte("a"))
-	l.push(10, []byte("bb"))
-	l.push(60, nil) // a quiet request
-	l.push(60, []byte("c"))
+	l.push(100, []byte("a"))
+	l.push(110, []byte("bb"))
+	l.push(160, nil) // a quiet request
+	l.push(160, []byte("c"))
 	due, ok := l.next()
 	require.True(t, ok)
 	require.EqualValues(t, 100, due)
@@ -40,10 +40,10 @@ func TestLineDelaysEachReplyByItself(t *testing.T) {
 }
 
 func TestLineForgetsWhatIsSent(t *testing.T) {
-	l := line{delay: 1}
+	l := line{}
 	reply := make([]byte, 1000)
 	for i := range 5000 { // never empty
-		l.push(time.Duration(i), reply)
+		l.push(time.Duration(i+1), reply)
 		if i > 0 {
 			require.Len(t, l.due(time.Duration(i)), len(reply))
 			l.wrote(len(reply))
@@ -60,7 +60,7 @@ func TestServePipelined(t *testing.T) {
 	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
 	require.NoError(t, err)
 	served := make(chan error, 1)
-	go func() { served <- Serve(l, testSize, delay) }()
+	go func() { served <- NewServer(Options{Size: testSize, Delay: delay}).Serve(l) }()
 	conn, err := net.Dial("unix", l.Addr().String())
 	require.NoError(t, err)
 

@@ -23,7 +23,7 @@ func Prepare() {
 
 // serve answers one connection on a thread of its own, with timers as exact as the kernel has them
 // (PR_SET_TIMERSLACK: without it a sleep may be 50 µs late). It closes the connection.
-func serve(conn net.Conn, size int, delay time.Duration) error {
+func (s *Server) serve(conn net.Conn) error {
 	fd, err := takeFD(conn)
 	if err != nil {
 		return err
@@ -33,14 +33,13 @@ func serve(conn net.Conn, size int, delay time.Duration) error {
 	if err := unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0); err != nil {
 		return err
 	}
-	base := time.Now()
-	session, waiting := NewSession(size), line{delay: delay}
+	session, waiting := NewSession(s.o.Size, s.conns.Load), line{}
 	buf := make([]byte, 64<<10)
 	var arrived time.Duration
-	emit := func(reply []byte) { waiting.push(arrived, reply) }
+	emit := func(a Answer) { waiting.push(s.due(arrived, a), a.Reply) }
 	for {
 		blocked := false
-		if out := waiting.due(time.Since(base)); len(out) > 0 {
+		if out := waiting.due(time.Since(s.began)); len(out) > 0 {
 			n, err := unix.Write(fd, out)
 			switch {
 			case err == nil:
@@ -54,14 +53,14 @@ func serve(conn net.Conn, size int, delay time.Duration) error {
 				return err
 			}
 		}
-		ready, err := await(fd, &waiting, base, blocked)
+		ready, err := await(fd, &waiting, s.began, blocked)
 		if err != nil {
 			return err
 		}
 		if !ready {
 			continue
 		}
-		arrived = time.Since(base)
+		arrived = time.Since(s.began)
 		n, err := unix.Read(fd, buf)
 		switch {
 		case errors.Is(err, unix.EAGAIN), errors.Is(err, unix.EINTR):
@@ -78,13 +77,13 @@ func serve(conn net.Conn, size int, delay time.Duration) error {
 }
 
 // await sleeps until a request arrives (true), a reply falls due, or a blocked write can go on.
-func await(fd int, waiting *line, base time.Time, blocked bool) (bool, error) {
+func await(fd int, waiting *line, began time.Time, blocked bool) (bool, error) {
 	fds := [1]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 	var timeout *unix.Timespec
 	if blocked {
 		fds[0].Events |= unix.POLLOUT
 	} else if due, ok := waiting.next(); ok {
-		ts := unix.NsecToTimespec(max(0, due-time.Since(base)).Nanoseconds())
+		ts := unix.NsecToTimespec(max(0, due-time.Since(began)).Nanoseconds())
 		timeout = &ts
 	}
 	_, err := unix.Ppoll(fds[:], timeout, nil)

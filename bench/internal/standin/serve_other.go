@@ -11,9 +11,9 @@ import (
 func Prepare() {}
 
 // serve answers one connection, as exactly as Go's timers allow. It closes the connection.
-func serve(conn net.Conn, size int, delay time.Duration) error {
+func (s *Server) serve(conn net.Conn) error {
 	type reply struct {
-		due   time.Time
+		due   time.Duration // since s.began
 		bytes []byte
 	}
 	replies := make(chan reply, 4096)
@@ -21,20 +21,20 @@ func serve(conn net.Conn, size int, delay time.Duration) error {
 	go func() {
 		defer conn.Close()
 		for r := range replies {
-			time.Sleep(time.Until(r.due))
+			time.Sleep(r.due - time.Since(s.began))
 			_, _ = conn.Write(r.bytes) // a dead connection ends the reads as well
 		}
 	}()
-	session := NewSession(size)
+	session := NewSession(s.o.Size, s.conns.Load)
 	buf := make([]byte, 64<<10)
 	for {
 		n, err := conn.Read(buf)
 		if err != nil {
 			return nil // the client has gone
 		}
-		due := time.Now().Add(delay)
-		if err := session.Feed(buf[:n], func(b []byte) {
-			replies <- reply{due, append([]byte(nil), b...)}
+		arrived := time.Since(s.began)
+		if err := session.Feed(buf[:n], func(a Answer) {
+			replies <- reply{s.due(arrived, a), append([]byte(nil), a.Reply...)}
 		}); err != nil {
 			return err
 		}

@@ -1,5 +1,6 @@
 // Package standin is a memcached stand-in that answers every request a fixed time after it arrived,
-// as a server at the far end of a network would: requests in flight together wait together.
+// as a server at the far end of a network would: requests in flight together wait together. It can be
+// told to answer some requests late, or to fall silent for a while ([cases.Faults]).
 //
 // It stores nothing. Every key exists and holds the value that package cases expects of it.
 package standin
@@ -8,27 +9,41 @@ import (
 	"bytes"
 	"errors"
 	"strconv"
+	"time"
 
 	"github.com/memring/memring/bench/internal/cases"
 )
 
 const maxLine = 64 << 10
 
+// statConns begins the line that tells how many connections were opened, as memcached's does.
+const statConns = "STAT total_connections "
+
 var errLine = errors.New("stand-in: a request line of more than 64 KiB")
 
 // Session parses one connection's requests and builds their replies. It does no I/O and knows no time.
 type Session struct {
-	size  int    // of every value
-	in    []byte // received, not yet complete
-	reply []byte // scratch
+	size   int           // of every value
+	conns  func() uint64 // how many the server has accepted
+	in     []byte        // received, not yet complete
+	reply  []byte        // scratch
+	answer Answer        // to the request under way, but for its Reply
 }
 
-// NewSession returns a session whose values have size bytes.
-func NewSession(size int) *Session { return &Session{size: size} }
+// Answer is what a request leads to.
+type Answer struct {
+	Reply []byte        // empty for a quiet request
+	Get   bool          // the request asked for values
+	Admin bool          // the request came from the benchmark itself: nothing delays its reply
+	Stall time.Duration // the request was "stall MILLISECONDS", which no memcached knows
+}
 
-// Feed takes received bytes and calls emit once for each request that is complete; the reply (empty
-// for a quiet request) dies when emit returns.
-func (s *Session) Feed(p []byte, emit func(reply []byte)) error {
+// NewSession returns a session whose values have size bytes. conns is asked for total_connections.
+func NewSession(size int, conns func() uint64) *Session { return &Session{size: size, conns: conns} }
+
+// Feed takes received bytes and calls emit once for each request that is complete; the reply dies when
+// emit returns.
+func (s *Session) Feed(p []byte, emit func(Answer)) error {
 	s.in = append(s.in, p...)
 	done := 0
 	for {
@@ -40,7 +55,8 @@ func (s *Session) Feed(p []byte, emit func(reply []byte)) error {
 			break
 		}
 		done += n
-		emit(s.reply)
+		s.answer.Reply = s.reply
+		emit(s.answer)
 	}
 	s.in = s.in[:copy(s.in, s.in[done:])]
 	return nil
@@ -57,11 +73,13 @@ func (s *Session) one(in []byte) (int, error) {
 	}
 	used := end + 1
 	verb, rest := word(bytes.TrimSuffix(in[:end], []byte{'\r'}))
-	s.reply = s.reply[:0]
+	s.reply, s.answer = s.reply[:0], Answer{}
 	switch string(verb) {
 	case "mg":
+		s.answer.Get = true
 		s.metaGet(rest)
 	case "get", "gets":
+		s.answer.Get = true
 		s.classicGet(rest, string(verb) == "gets")
 	case "ms":
 		key, args := word(rest)
@@ -102,7 +120,18 @@ func (s *Session) one(in []byte) (int, error) {
 	case "verbosity", "flush_all":
 		s.say("OK\r\n")
 	case "stats":
-		s.say("END\r\n")
+		s.answer.Admin = true
+		s.say(statConns)
+		s.reply = strconv.AppendUint(s.reply, s.conns(), 10)
+		s.say("\r\nEND\r\n")
+	case "stall":
+		ms, err := strconv.Atoi(string(bytes.TrimSpace(rest)))
+		if err != nil || ms < 1 {
+			s.say("CLIENT_ERROR stall wants milliseconds\r\n")
+			break
+		}
+		s.answer.Admin, s.answer.Stall = true, time.Duration(ms)*time.Millisecond
+		s.say("OK\r\n")
 	default:
 		s.say("ERROR\r\n")
 	}

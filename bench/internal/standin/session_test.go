@@ -14,10 +14,10 @@ const testSize = 12
 // answers feeds the chunks and returns the replies, one element each.
 func answers(t *testing.T, chunks ...string) []string {
 	t.Helper()
-	s := NewSession(testSize)
+	s := NewSession(testSize, func() uint64 { return 7 })
 	var out []string
 	for _, c := range chunks {
-		require.NoError(t, s.Feed([]byte(c), func(r []byte) { out = append(out, string(r)) }))
+		require.NoError(t, s.Feed([]byte(c), func(a Answer) { out = append(out, string(a.Reply)) }))
 	}
 	return out
 }
@@ -39,6 +39,9 @@ func TestSessionReplies(t *testing.T) {
 		{"delete", "md a q O1\r\n", ""},
 		{"barrier", "mn\r\n", "MN\r\n"},
 		{"version", "version\r\n", "VERSION 1.6.18\r\n"},
+		{"statistics", "stats\r\n", "STAT total_connections 7\r\nEND\r\n"},
+		{"a stall", "stall 200\r\n", "OK\r\n"},
+		{"a stall of no length", "stall\r\n", "CLIENT_ERROR stall wants milliseconds\r\n"},
 		{"unknown", "what\r\n", "ERROR\r\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -58,6 +61,6 @@ func TestSessionSplitAnywhere(t *testing.T) {
 }
 
 func TestSessionRefusesEndlessLine(t *testing.T) {
-	err := NewSession(1).Feed(make([]byte, maxLine+1), func([]byte) {})
+	err := NewSession(1, nil).Feed(make([]byte, maxLine+1), func(Answer) {})
 	require.ErrorIs(t, err, errLine)
 }

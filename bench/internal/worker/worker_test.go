@@ -110,7 +110,7 @@ func TestRun(t *testing.T) {
 	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
 	require.NoError(t, err)
 	defer l.Close()
-	go func() { _ = standin.Serve(l, 64, 0) }() // ends with the listener
+	go func() { _ = standin.NewServer(standin.Options{Size: 64}).Serve(l) }() // ends with the listener
 
 	in, commands := io.Pipe()
 	replies, out := io.Pipe()
