@@ -56,7 +56,7 @@ func Suite(quick bool) []Case {
 		add(Case{Name: "multiget-40x100B", Callers: 1, Op: MultiGet, Keys: 40, Size: 100})
 		add(Case{Name: "multiget-40x4KiB", Callers: 1, Op: MultiGet, Keys: 40, Size: 4096})
 	}
-	return append(all, bystanders(quick)...)
+	return slices.Concat(all, bystanders(quick), late(quick))
 }
 
 // bystanders watch an unrelated goroutine while callers wait: a caller that blocks in the kernel

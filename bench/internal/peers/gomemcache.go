@@ -17,7 +17,7 @@ func openGomemcache(cfg Config) (Client, error) {
 	}
 	c := memcache.NewFromSelector(&servers)
 	c.MaxIdleConns = cfg.Callers + 1
-	c.Timeout = callTimeout // 500 ms fail on a machine that does other work; the deadline costs the same
+	c.Timeout = cfg.Deadline // its own 500 ms fail on a machine that does other work; the deadline costs the same
 	return gomemcache{c}, nil
 }
 

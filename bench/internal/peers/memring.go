@@ -3,15 +3,10 @@ package peers
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/memring/memring/bench/internal/cases"
 	"github.com/memring/memring/client"
 )
-
-// callTimeout is long enough for a machine that does other work. Every client gets the same, so that
-// each pays for its deadlines.
-const callTimeout = 5 * time.Second
 
 // memring shares its connections among all callers, as any user of it does.
 type memring struct{ *client.Client }
@@ -22,7 +17,7 @@ func openMemring(cfg Config) (Client, error) {
 		server = "unix:" + cfg.Addr
 	}
 	c, err := client.New([]string{server}, &client.Config{
-		Engine: engineOf(cfg.Client), Rings: cfg.Rings, ConnsPerServer: cfg.Conns, OpTimeout: callTimeout,
+		Engine: engineOf(cfg.Client), Rings: cfg.Rings, ConnsPerServer: cfg.Conns, OpTimeout: cfg.Deadline,
 	})
 	if err != nil {
 		return nil, &UnavailableError{err.Error()}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/memring/memring/bench/internal/cases"
 )
@@ -43,6 +44,9 @@ type Config struct {
 	Callers int
 	Conns   int // connections of a pipelining client; 0: its default
 	Rings   int // memring alone; 0: its default
+	// Deadline of each call; 0: long enough for a machine that does other work. Every client gets the
+	// same, so that each pays for its deadlines.
+	Deadline time.Duration
 }
 
 // UnavailableError says that a client can't run on this machine at all.
@@ -59,6 +63,9 @@ func (e *WrongValueError) Error() string {
 
 // Open makes a client.
 func Open(cfg Config) (Client, error) {
+	if cfg.Deadline == 0 {
+		cfg.Deadline = 5 * time.Second
+	}
 	switch cfg.Client.Name {
 	case cases.URing.Name:
 		return openMemring(cfg)

@@ -51,6 +51,9 @@ func start(ctx context.Context, c cases.Case, client cases.Client, addr string, 
 		}
 	}()
 	spec := worker.Spec{Case: c, Client: client, Addr: addr, Conns: o.Conns, Rings: o.Rings, Tracepoint: o.Tracepoint}
+	if c.Conns > 0 {
+		spec.Conns = c.Conns
+	}
 	r, err := w.ask(ctx, spec, patience)
 	if err != nil {
 		w.stop()

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"math"
 	"time"
 
 	"github.com/memring/memring/bench/internal/cases"
@@ -13,6 +14,7 @@ func newRow(c cases.Case, client cases.Client, o Options) report.Row {
 		Case: c.Name, Network: c.Network, Callers: c.Callers,
 		Client: client.Name, Engine: client.Engine,
 		Gomaxprocs: procs(c, o), Samples: map[string]report.Samples{}, Title: c.Title(),
+		Group: c.Group, Param: c.Param, Unit: c.Unit,
 	}
 }
 
@@ -23,13 +25,78 @@ func procs(c cases.Case, o Options) int {
 	return o.Gomaxprocs
 }
 
+// add takes over a round's figures.
+func (e *entry) add(s worker.Sample) {
+	add(&e.row, s)
+	if e.c.Tick > 0 {
+		put(&e.row, keyErrors, float64(s.Errors)/s.Wall.Seconds())
+		var opened uint64
+		for _, t := range s.Ticks {
+			opened += t.Dials
+		}
+		put(&e.row, keyOpens, float64(opened)/s.Wall.Seconds())
+		e.ticks = append(e.ticks, s.Ticks)
+	}
+}
+
+// Figures that only some rows have, per second.
+const (
+	keyErrors = "errors_per_s"
+	keyOpens  = "opens_per_s" // connections, counted by the server
+)
+
+// finish sums the rounds up.
+func (e *entry) finish() {
+	r := &e.row
+	r.Finish()
+	if e.c.Tick == 0 {
+		return
+	}
+	extra(r, keyErrors, report.Median(r.Samples[keyErrors]))
+	extra(r, keyOpens, report.Median(r.Samples[keyOpens]))
+	extra(r, "deadline_ms", us(e.c.Deadline)/1e3)
+	r.Series = seriesOf(e.ticks[typical(r.Samples["ops_per_s"])], e.c.Tick)
+}
+
+// typical finds the round that is nearest to the median. The series is that round's, since what rounds
+// have in common would not show where one of them stood still.
+func typical(v report.Samples) (round int) {
+	m := report.Median(v)
+	for i := range v {
+		if math.Abs(v[i]-m) < math.Abs(v[round]-m) {
+			round = i
+		}
+	}
+	return round
+}
+
+func seriesOf(ticks []worker.Tick, every time.Duration) []report.Tick {
+	var out []report.Tick
+	for i, t := range ticks {
+		out = append(out, report.Tick{
+			At: float64(i+1) * every.Seconds(), P99us: us(t.P99),
+			Ops: float64(t.Ops) / every.Seconds(), Errors: float64(t.Errors) / every.Seconds(), Dials: float64(t.Dials) / every.Seconds(),
+		})
+	}
+	return out
+}
+
+func put(r *report.Row, key string, v float64) { r.Samples[key] = append(r.Samples[key], v) }
+
+func extra(r *report.Row, key string, v float64) {
+	if r.Extra == nil {
+		r.Extra = map[string]float64{}
+	}
+	r.Extra[key] = v
+}
+
 // slowest notes the slowest call of any slice: a median would hide one that hung.
 func slowest(r *report.Row, s worker.Sample) { r.MaxUS = max(r.MaxUS, us(s.Max)) }
 
 // add takes over a slice's figures.
 func add(r *report.Row, s worker.Sample) {
 	slowest(r, s)
-	put := func(key string, v float64) { r.Samples[key] = append(r.Samples[key], v) }
+	put := func(key string, v float64) { put(r, key, v) }
 	ops := float64(s.Ops)
 	put("wall_us", us(s.Wall)/ops)
 	put("cpu_us", us(s.CPU)/ops)

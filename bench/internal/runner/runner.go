@@ -30,9 +30,10 @@ type Options struct {
 
 // entry is one row in the making.
 type entry struct {
-	c   cases.Case
-	row report.Row
-	w   *child
+	c     cases.Case
+	row   report.Row
+	w     *child
+	ticks [][]worker.Tick // of each round, if the case has them
 }
 
 // Result is what a run found.
@@ -91,7 +92,7 @@ func Run(ctx context.Context, all []cases.Case, set *servers.Set, o Options, p *
 				if err != nil {
 					return nil, blame(set, e.c, e.w.client, err)
 				}
-				add(&e.row, sample)
+				e.add(sample)
 				p.did(d)
 				res.IdleCPU[e.w.client.String()] += sample.IdleCPU.Seconds()
 			}
@@ -107,7 +108,7 @@ func Run(ctx context.Context, all []cases.Case, set *servers.Set, o Options, p *
 	p.end()
 	for _, entries := range plan {
 		for _, e := range entries {
-			e.row.Finish()
+			e.finish()
 			res.Rows = append(res.Rows, e.row)
 		}
 	}
@@ -149,13 +150,17 @@ func count(ctx context.Context, plan [][]*entry, set *servers.Set, o Options, p 
 }
 
 func sliceOf(c cases.Case, o Options) time.Duration {
+	if c.Slice > 0 {
+		return c.Slice
+	}
 	if c.Stretch == 0 {
 		return o.Slice
 	}
 	return time.Duration(c.Stretch * float64(o.Slice))
 }
 
-func counts(c cases.Case, o Options) bool { return o.Tracepoint != 0 && !c.Bystander }
+// counts tells whether a case's system calls are counted.
+func counts(c cases.Case, o Options) bool { return o.Tracepoint != 0 && !c.Bystander && c.Tick == 0 }
 
 // work is how long all slices take together.
 func work(all []cases.Case, o Options) time.Duration {

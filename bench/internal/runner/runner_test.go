@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/memring/memring/bench/internal/cases"
+	"github.com/memring/memring/bench/internal/report"
 	"github.com/memring/memring/bench/internal/worker"
 )
 
@@ -42,4 +43,21 @@ func TestRowFromSamples(t *testing.T) {
 	require.Equal(t, 3, r.Rounds)
 	require.Equal(t, 2, r.Gomaxprocs)
 	require.Nil(t, r.Late)
+}
+
+func TestSeriesIsOfATypicalRound(t *testing.T) {
+	e := &entry{c: cases.Case{Tick: 100 * time.Millisecond, Deadline: 50 * time.Millisecond, Group: "late"}}
+	e.row = newRow(e.c, cases.URing, Options{})
+	for _, ops := range []uint64{300, 100, 200} {
+		e.add(worker.Sample{Ops: ops, Errors: ops / 10, Wall: time.Second, Ticks: []worker.Tick{
+			{Ops: ops / 2, Dials: 1, P99: time.Millisecond}, {Ops: ops / 2, Errors: 3, Dials: 4},
+		}})
+	}
+	e.finish()
+	require.Equal(t, []report.Tick{
+		{At: 0.1, Ops: 1000, Dials: 10, P99us: 1000},
+		{At: 0.2, Ops: 1000, Errors: 30, Dials: 40},
+	}, e.row.Series)
+	require.Equal(t, map[string]float64{"errors_per_s": 20, "opens_per_s": 5, "deadline_ms": 50}, e.row.Extra)
+	require.Equal(t, "late", e.row.Group)
 }

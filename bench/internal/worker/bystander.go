@@ -12,7 +12,7 @@ type bystander struct {
 	wakes uint64
 }
 
-func newBystander() *bystander { return &bystander{late: newRecorder()} }
+func newBystander() *bystander { return &bystander{late: newRecorder(sliceDigits)} }
 
 func (b *bystander) run(begin time.Time, d time.Duration) {
 	notes := block{to: b.late}

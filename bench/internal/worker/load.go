@@ -19,11 +19,12 @@ type load struct {
 	ops     []func() error // one per caller: does its next operation and checks the result
 	blocks  []block
 	rec     *recorder
+	watch   *watch        // nil unless the case has ticks
 	idleCPU time.Duration // CPU time when the last slice ended
 }
 
 func newLoad(spec Spec, client peers.Client) (*load, error) {
-	l := &load{spec: spec, client: client, rec: newRecorder(), blocks: make([]block, spec.Case.Callers)}
+	l := &load{spec: spec, client: client, rec: newRecorder(sliceDigits), blocks: make([]block, spec.Case.Callers)}
 	shared := newData(spec.Case)
 	for i := range l.blocks {
 		l.blocks[i].to = l.rec
@@ -129,32 +130,49 @@ func (l *load) slice(cmd Command) (Sample, error) {
 	l.rec.reset()
 
 	var (
-		gate        = make(chan struct{})
-		begin       time.Time
-		ready, done sync.WaitGroup
-		total       atomic.Uint64
-		stop        atomic.Bool
-		failure     error
-		fail        sync.Once
-		watch       *bystander
+		gate          = make(chan struct{})
+		shift         = &shift{d: cmd.Slice}
+		ready, done   sync.WaitGroup
+		total, failed atomic.Uint64
+		failure       error
+		fail          sync.Once
+		by            *bystander
+		ticks         *series
 	)
+	end := func(err error) {
+		if err != nil {
+			shift.stop.Store(true)
+			fail.Do(func() { failure = err })
+		}
+	}
+	if l.spec.Case.Tick > 0 {
+		ticks = newSeries(l.spec.Case.Tick, cmd.Slice)
+	}
 	for i := range l.ops {
 		ready.Add(1)
 		done.Go(func() {
 			ready.Done()
 			<-gate
-			n, err := l.call(i, begin, cmd.Slice, &stop)
-			total.Add(n)
-			if err != nil {
-				stop.Store(true)
-				fail.Do(func() { failure = err })
+			var n, bad uint64
+			var err error
+			if ticks != nil {
+				n, bad, err = l.follow(i, shift, ticks)
+			} else {
+				n, bad, err = l.call(i, shift)
 			}
+			total.Add(n)
+			failed.Add(bad)
+			end(err)
 		})
 	}
 	if l.spec.Case.Bystander {
-		watch = newBystander()
+		by = newBystander()
 		ready.Add(1)
-		done.Go(func() { ready.Done(); <-gate; watch.run(begin, cmd.Slice) })
+		done.Go(func() { ready.Done(); <-gate; by.run(shift.begin, cmd.Slice) })
+	}
+	if ticks != nil {
+		ready.Add(1)
+		done.Go(func() { ready.Done(); <-gate; end(l.watch.run(ticks, shift.begin, l.spec.Case.Faults)) })
 	}
 	ready.Wait()
 
@@ -168,10 +186,10 @@ func (l *load) slice(cmd Command) (Sample, error) {
 	if err != nil {
 		return Sample{}, err
 	}
-	begin = time.Now()
+	shift.begin = time.Now()
 	close(gate)
 	done.Wait()
-	sample.Wall = time.Since(begin)
+	sample.Wall = time.Since(shift.begin)
 	after, err := readMeters(l.client)
 	if err != nil {
 		return Sample{}, err
@@ -186,38 +204,19 @@ func (l *load) slice(cmd Command) (Sample, error) {
 		return Sample{}, failure
 	}
 
-	sample.Ops = total.Load()
+	sample.Ops, sample.Errors = total.Load(), failed.Load()
+	if ticks != nil {
+		sample.Ticks = ticks.ticks()
+	}
 	sample.CPU = after.cpu - before.cpu
 	sample.Mallocs = after.mallocs - before.mallocs
 	sample.Enters, sample.HasEnters = after.enters-before.enters, after.hasEnters
 	sample.P50, sample.P99, sample.P999 = l.rec.quantile(50), l.rec.quantile(99), l.rec.quantile(99.9)
 	sample.Max = l.rec.quantile(100)
-	if watch != nil {
-		sample.LateP50, sample.LateP99, sample.LateMax = watch.late.quantile(50), watch.late.quantile(99), watch.late.quantile(100)
-		sample.Wakes = watch.wakes
+	if by != nil {
+		sample.LateP50, sample.LateP99, sample.LateMax = by.late.quantile(50), by.late.quantile(99), by.late.quantile(100)
+		sample.Wakes = by.wakes
 	}
 	l.idleCPU, err = cpuTime()
 	return sample, err
-}
-
-// call is one caller's share of a slice. It reads the clock once an operation: the end of one is the
-// beginning of the next.
-func (l *load) call(i int, begin time.Time, d time.Duration, stop *atomic.Bool) (uint64, error) {
-	op, b := l.ops[i], &l.blocks[i]
-	defer b.drain()
-	now := time.Now()
-	for n := uint64(0); ; {
-		if err := op(); err != nil {
-			return n, err
-		}
-		n++
-		end := time.Now()
-		emptied := b.add(end.Sub(now))
-		if end.Sub(begin) >= d || stop.Load() {
-			return n, nil
-		}
-		if now = end; emptied {
-			now = time.Now()
-		}
-	}
 }

@@ -12,17 +12,22 @@ import (
 // Few, so that the blocks of many callers stay in the caches.
 const blockOps = 256
 
-// recorder collects the latencies of one slice, to 0.1%.
+// sliceDigits is how exact a whole slice's latencies are: to 0.1%.
+const sliceDigits = 3
+
+// recorder collects the latencies of many callers.
 type recorder struct {
 	mu   sync.Mutex
 	hist *hdrhistogram.Histogram
 }
 
-func newRecorder() *recorder {
-	return &recorder{hist: hdrhistogram.New(1, math.MaxUint32, 3)}
+func newRecorder(digits int) *recorder {
+	return &recorder{hist: hdrhistogram.New(1, math.MaxUint32, digits)}
 }
 
 func (r *recorder) reset() { r.hist.Reset() }
+
+func (r *recorder) count() uint64 { return uint64(r.hist.TotalCount()) }
 
 func (r *recorder) quantile(percent float64) time.Duration {
 	return time.Duration(r.hist.ValueAtQuantile(percent))

@@ -19,7 +19,7 @@ func Run(in io.Reader, out io.Writer) error {
 	if err := lines.Decode(&spec); err != nil {
 		return fmt.Errorf("reading the case: %w", err)
 	}
-	l, client, err := open(spec)
+	l, err := open(spec)
 	if err != nil {
 		reply := Reply{Error: err.Error()}
 		if gone, ok := errors.AsType[*peers.UnavailableError](err); ok {
@@ -31,9 +31,9 @@ func Run(in io.Reader, out io.Writer) error {
 		_, err := io.Copy(io.Discard, in) // stay until the driver has read it
 		return err
 	}
-	defer client.Close() // the process ends with it; an error changes nothing
+	defer l.close()
 	var ready Reply
-	if d, ok := client.(peers.Degrader); ok {
+	if d, ok := l.client.(peers.Degrader); ok {
 		ready.Note = d.Degraded()
 	}
 	if err := answer.Encode(ready); err != nil {
@@ -57,21 +57,36 @@ func Run(in io.Reader, out io.Writer) error {
 }
 
 // open connects, waiting a little for a server that is just coming up, and does each caller's operation once.
-func open(spec Spec) (*load, peers.Client, error) {
+func open(spec Spec) (*load, error) {
 	client, err := peers.Open(peers.Config{
-		Client: spec.Client, Network: spec.Case.Network, Addr: spec.Addr,
-		Callers: spec.Case.Callers, Conns: spec.Conns, Rings: spec.Rings,
+		Client: spec.Client, Network: spec.Case.Network, Addr: spec.Addr, Callers: spec.Case.Callers,
+		Conns: spec.Conns, Rings: spec.Rings, Deadline: spec.Case.Deadline,
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	l, err := newLoad(spec, client)
+	if err != nil {
+		client.Close()
+		return nil, err
+	}
+	if spec.Case.Tick > 0 {
+		l.watch, err = openWatch(spec.Case.Network, spec.Addr)
+	}
 	if err == nil {
 		_, err = l.slice(Command{Slice: time.Nanosecond})
 	}
 	if err != nil {
-		client.Close()
-		return nil, nil, err
+		l.close()
+		return nil, err
 	}
-	return l, client, nil
+	return l, nil
+}
+
+// close ends the connections. The process ends with them: an error changes nothing.
+func (l *load) close() {
+	_ = l.client.Close()
+	if l.watch != nil {
+		l.watch.close()
+	}
 }

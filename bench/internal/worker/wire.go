@@ -39,7 +39,8 @@ type Reply struct {
 
 // Sample is what a slice measured.
 type Sample struct {
-	Ops     uint64
+	Ops     uint64 // that succeeded
+	Errors  uint64 // calls that failed, where the case counts them
 	Wall    time.Duration
 	CPU     time.Duration // user and system, of the worker process
 	IdleCPU time.Duration // spent since the slice before
@@ -57,5 +58,6 @@ type Sample struct {
 	LateP99     time.Duration
 	LateMax     time.Duration
 	Wakes       uint64 // of the bystander
+	Ticks       []Tick `json:",omitempty"` // if the case has them
 	CountFailed string `json:",omitempty"` // why the kernel's counter couldn't be read
 }

@@ -88,7 +88,7 @@ func TestBystanderIsTimed(t *testing.T) {
 }
 
 func TestRecorder(t *testing.T) {
-	r := newRecorder()
+	r := newRecorder(sliceDigits)
 	b := block{to: r}
 	emptied := 0
 	for i := range 2*blockOps + 10 {
