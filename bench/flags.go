@@ -30,6 +30,7 @@ type settings struct {
 	gomaxprocs int
 	conns      int
 	rings      int
+	rate       float64
 	cases      []cases.Case
 	command    string
 	saved      []report.Setting // what the flags amount to, for the report
@@ -66,6 +67,7 @@ func parse(args []string, stderr io.Writer) (*settings, error) {
 		fmt.Fprintln(stderr, "flags:")
 		f.PrintDefaults()
 	}
+	f.Float64Var(&s.rate, "rate", 0, "requests a second of all callers together, their latency counted from when they were due; 0: each caller waits for its reply")
 	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return nil, err
 	} else if err != nil {
@@ -78,7 +80,7 @@ func parse(args []string, stderr io.Writer) (*settings, error) {
 	if f.NArg() > 0 {
 		return fail("%q is not understood; the flags are listed by -h", f.Arg(0))
 	}
-	if s.rounds < 0 || s.slice < 0 || s.gomaxprocs < 1 || s.conns < 0 || s.rings < 0 || s.port < 0 || s.port > 65535 {
+	if s.rounds < 0 || s.slice < 0 || s.gomaxprocs < 1 || s.conns < 0 || s.rate < 0 || s.rings < 0 || s.port < 0 || s.port > 65535 {
 		return fail("a number is out of range; the flags are listed by -h")
 	}
 	onlyRE, err := optional(only)
@@ -107,6 +109,9 @@ func parse(args []string, stderr io.Writer) (*settings, error) {
 			s.saved = append(s.saved, report.Setting{Name: f.Name, Value: f.Value.String()})
 		}
 	})
+	if s.rate > 0 {
+		cases.AtRate(s.cases, s.rate)
+	}
 	return s, nil
 }
 

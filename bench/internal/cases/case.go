@@ -19,7 +19,7 @@ const (
 
 // Client is one competitor: a library and, for memring, its engine.
 type Client struct {
-	Name   string // memring, gomemcache, go-memcache
+	Name   string // memring, gomemcache, grafana, go-memcache
 	Engine string // uring or poll; empty for the peers
 }
 
@@ -35,6 +35,7 @@ var (
 	URing      = Client{"memring", "uring"}
 	Poll       = Client{"memring", "poll"}
 	GoMemcache = Client{Name: "gomemcache"}
+	Grafana    = Client{Name: "grafana"} // its fork of gomemcache
 	Pipelining = Client{Name: "go-memcache"}
 )
 
@@ -56,6 +57,7 @@ type Case struct {
 
 	Deadline time.Duration // of each call; zero: long enough for any. Calls that fail are counted then
 	Conns    int           // connections of the clients that share them; zero: as the whole run
+	Rate     float64       // requests a second of all callers together, come what may; zero: each waits for its reply
 	Tick     time.Duration // also record how throughput, errors and connections went, so finely
 
 	Bystander bool          // also time a goroutine that wakes every millisecond
@@ -83,5 +85,9 @@ func (c Case) Title() string {
 	if c.Callers == 1 {
 		callers = "caller"
 	}
-	return fmt.Sprintf("%s · %s · %d %s", c.Name, c.Network, c.Callers, callers)
+	title := fmt.Sprintf("%s · %s · %d %s", c.Name, c.Network, c.Callers, callers)
+	if c.Rate > 0 {
+		title += fmt.Sprintf(" · %.0f requests/s", c.Rate)
+	}
+	return title
 }

@@ -11,6 +11,7 @@ const (
 const (
 	NameLate      = "late-1pct"
 	NameLateConns = "late-1pct-64conns"
+	NameLateRate  = "late-1pct-2000rps"
 	NameStall     = "stall-200ms"
 )
 
@@ -21,6 +22,7 @@ const (
 	lateDeadline = 50 * time.Millisecond
 	lateCallers  = 64
 	lateTick     = 100 * time.Millisecond
+	lateRate     = 2000
 )
 
 // late are the cases in which the server is late now and then: a timeout must cost the call, but neither
@@ -30,7 +32,8 @@ const (
 //   - answers one get of a hundred 200 ms late. Replies of one connection stay in order, so those of
 //     other callers who share it wait as well; a client with a connection for each caller doesn't have
 //     that, and pays with a new connection for each timeout. memring runs with its default number of
-//     connections, and, in a case of its own, with as many as the others have.
+//     connections, and, in cases of their own, with as many as the others have. Where requests come as fast
+//     as replies do, the faster client meets more late ones: hence also a case with a fixed rate.
 //   - or falls silent as a whole for 200 ms, once in each slice.
 func late(quick bool) []Case {
 	slice, rounds := 2*time.Second, 3
@@ -41,6 +44,7 @@ func late(quick bool) []Case {
 	all := []Case{
 		{Name: NameLate, Faults: onePercent},
 		{Name: NameLateConns, Faults: onePercent, Conns: lateCallers},
+		{Name: NameLateRate, Faults: onePercent, Conns: lateCallers, Rate: lateRate},
 		{Name: NameStall, Faults: Faults{Stall: lateBy, StallAt: 400 * time.Millisecond}},
 	}
 	for i := range all {

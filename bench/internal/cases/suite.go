@@ -20,13 +20,16 @@ const (
 const SlowServer = 150 * time.Microsecond
 
 // Suite lists the cases in the order they run and print. The quick suite has no sets, multi-gets or
-// slow server over TCP, and watches the bystander in one set-up only.
+// slow server over TCP, and watches the bystander in one set-up only. Grafana's fork differs from gomemcache
+// in little: it runs in the plainest cases on the UNIX socket alone.
 func Suite(quick bool) []Case {
 	var all []Case
 	for _, network := range []string{"unix", "tcp"} {
 		everyone := []Client{URing, Poll, GoMemcache}
+		withFork := append(slices.Clone(everyone), Grafana)
 		if network == "tcp" {
 			everyone = append(everyone, Pipelining) // it dials nothing but TCP
+			withFork = everyone
 		}
 		short := quick && network == "tcp"
 		add := func(c Case) {
@@ -37,7 +40,7 @@ func Suite(quick bool) []Case {
 			all = append(all, c)
 		}
 		for _, n := range []int{1, 8, 64, 512} {
-			add(Case{Name: NameGet, Callers: n, Op: Get, Size: 1024})
+			add(Case{Name: NameGet, Callers: n, Op: Get, Size: 1024, Clients: withFork})
 		}
 		if short {
 			continue
@@ -51,10 +54,10 @@ func Suite(quick bool) []Case {
 			}
 		}
 		for _, n := range []int{1, 64} {
-			add(Case{Name: NameSet, Callers: n, Op: Set, Size: 1024})
+			add(Case{Name: NameSet, Callers: n, Op: Set, Size: 1024, Clients: withFork})
 		}
 		add(Case{Name: "multiget-40x100B", Callers: 1, Op: MultiGet, Keys: 40, Size: 100})
-		add(Case{Name: "multiget-40x4KiB", Callers: 1, Op: MultiGet, Keys: 40, Size: 4096})
+		add(Case{Name: "multiget-40x4KiB", Callers: 1, Op: MultiGet, Keys: 40, Size: 4096, Clients: withFork})
 	}
 	return slices.Concat(all, bystanders(quick), late(quick))
 }
@@ -103,6 +106,13 @@ func Select(all []Case, cases, clients *regexp.Regexp) []Case {
 		}
 	}
 	return kept
+}
+
+// AtRate gives all cases a fixed rate.
+func AtRate(all []Case, rate float64) {
+	for i := range all {
+		all[i].Rate = rate
+	}
 }
 
 // Without drops a client from every case.

@@ -71,6 +71,8 @@ func Open(cfg Config) (Client, error) {
 		return openMemring(cfg)
 	case cases.GoMemcache.Name:
 		return openGomemcache(cfg)
+	case cases.Grafana.Name:
+		return openGrafana(cfg)
 	case cases.Pipelining.Name:
 		return openPipelining(cfg)
 	}
@@ -81,6 +83,7 @@ func Open(cfg Config) (Client, error) {
 var modules = [][2]string{
 	{cases.URing.Name, "github.com/memring/memring"},
 	{cases.GoMemcache.Name, "github.com/bradfitz/gomemcache"},
+	{cases.Grafana.Name, "github.com/grafana/gomemcache"},
 	{cases.Pipelining.Name, "github.com/QuangTung97/go-memcache"},
 }
 

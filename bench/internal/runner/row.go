@@ -49,6 +49,9 @@ const (
 func (e *entry) finish() {
 	r := &e.row
 	r.Finish()
+	if e.c.Rate > 0 {
+		extra(r, "rate_per_s", e.c.Rate)
+	}
 	if e.c.Tick == 0 {
 		return
 	}

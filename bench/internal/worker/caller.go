@@ -39,16 +39,28 @@ func (l *load) call(i int, s *shift) (done, failed uint64, err error) {
 	}
 }
 
-// follow is call for a slice that is recorded as a series. Calls may fail here: that is counted.
+// follow is call for a slice that is recorded as a series, in which calls may fail and are counted, and for
+// one with a fixed rate; to is nil if there is no series.
 func (l *load) follow(i int, s *shift, to *series) (done, failed uint64, err error) {
 	op, b := l.ops[i], &l.blocks[i]
 	t := trail{s: to}
 	defer t.drain()
 	defer b.drain()
+	var pace *pacer
+	if rate := l.spec.Case.Rate; rate > 0 {
+		pace = newPacer(rate, i, len(l.ops))
+	}
 	for {
 		begun := time.Now()
+		if pace != nil {
+			due, ok := pace.wait(s)
+			if !ok {
+				return done, failed, nil
+			}
+			begun = due
+		}
 		err := op()
-		if _, wrong := errors.AsType[*peers.WrongValueError](err); wrong {
+		if _, wrong := errors.AsType[*peers.WrongValueError](err); err != nil && (wrong || to == nil) {
 			return done, failed, err
 		}
 		end := time.Now()
@@ -58,7 +70,9 @@ func (l *load) follow(i int, s *shift, to *series) (done, failed uint64, err err
 			done++
 		}
 		b.add(end.Sub(begun))
-		t.add(end.Sub(s.begin), end.Sub(begun), err != nil)
+		if to != nil {
+			t.add(end.Sub(s.begin), end.Sub(begun), err != nil)
+		}
 		if s.over(end) {
 			return done, failed, nil
 		}

@@ -155,7 +155,7 @@ func (l *load) slice(cmd Command) (Sample, error) {
 			<-gate
 			var n, bad uint64
 			var err error
-			if ticks != nil {
+			if ticks != nil || l.spec.Case.Rate > 0 {
 				n, bad, err = l.follow(i, shift, ticks)
 			} else {
 				n, bad, err = l.call(i, shift)
