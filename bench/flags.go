@@ -68,6 +68,10 @@ func parse(args []string, stderr io.Writer) (*settings, error) {
 		f.PrintDefaults()
 	}
 	f.Float64Var(&s.rate, "rate", 0, "requests a second of all callers together, their latency counted from when they were due; 0: each caller waits for its reply")
+	var group string
+	if len(args) > 0 && slices.Contains(cases.Groups, args[0]) {
+		group, args = args[0], args[1:]
+	}
 	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return nil, err
 	} else if err != nil {
@@ -101,7 +105,11 @@ func parse(args []string, stderr io.Writer) (*settings, error) {
 	if s.slice == 0 {
 		s.slice = slice
 	}
-	if s.cases = cases.Select(cases.Suite(s.quick), onlyRE, clientsRE); len(s.cases) == 0 {
+	suite := cases.Suite(s.quick)
+	if group != "" {
+		suite = cases.OfGroup(suite, group)
+	}
+	if s.cases = cases.Select(suite, onlyRE, clientsRE); len(s.cases) == 0 {
 		return fail("no case is left; -list shows what there is")
 	}
 	f.VisitAll(func(f *flag.Flag) {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 
+	"github.com/memring/memring/bench/internal/peers"
 	"github.com/memring/memring/bench/internal/runner"
 	"github.com/memring/memring/bench/internal/servers"
 	"github.com/memring/memring/bench/internal/worker"
@@ -55,6 +56,8 @@ func part(name string, args []string) {
 	switch name {
 	case runner.WorkerFlag:
 		err = worker.Run(os.Stdin, os.Stdout)
+	case runner.ConfinedFlag:
+		err = peers.Confine(runner.WorkerFlag) // doesn't return unless it fails
 	case servers.StandinFlag:
 		err = servers.RunStandin(os.Stdin, args)
 	case servers.GuardFlag:

@@ -13,6 +13,7 @@ type Op string
 const (
 	Get       Op = "get"       // one key, the value in a fresh slice
 	GetAppend Op = "getappend" // one key, the value appended to a slice the caller reuses
+	GetReused Op = "getreused" // GetAppend by the clients that have it, Get by the others
 	Set       Op = "set"       // one key
 	MultiGet  Op = "multiget"  // Case.Keys keys in one call
 )
@@ -20,7 +21,7 @@ const (
 // Client is one competitor: a library and, for memring, its engine.
 type Client struct {
 	Name   string // memring, gomemcache, grafana, go-memcache
-	Engine string // uring or poll; empty for the peers
+	Engine string // uring, uring-plain or poll; empty for the peers
 }
 
 func (c Client) String() string {
@@ -33,6 +34,7 @@ func (c Client) String() string {
 // The competitors.
 var (
 	URing      = Client{"memring", "uring"}
+	URingPlain = Client{"memring", "uring-plain"} // its receive buffers not registered
 	Poll       = Client{"memring", "poll"}
 	GoMemcache = Client{Name: "gomemcache"}
 	Grafana    = Client{Name: "grafana"} // its fork of gomemcache
@@ -77,7 +79,15 @@ type Faults struct {
 }
 
 // ID names the case in flags and messages.
-func (c Case) ID() string { return fmt.Sprintf("%s/%s/%d", c.Name, c.Network, c.Callers) }
+func (c Case) ID() string { return fmt.Sprintf("%s/%s/%d", c.named(), c.Network, c.Callers) }
+
+// named tells apart the cases that differ in Param.
+func (c Case) named() string {
+	if c.Unit == "bytes" {
+		return c.Name + "-" + sizeName(c.Size)
+	}
+	return c.Name
+}
 
 // Title names the case in the table.
 func (c Case) Title() string {
@@ -85,7 +95,7 @@ func (c Case) Title() string {
 	if c.Callers == 1 {
 		callers = "caller"
 	}
-	title := fmt.Sprintf("%s · %s · %d %s", c.Name, c.Network, c.Callers, callers)
+	title := fmt.Sprintf("%s · %s · %d %s", c.named(), c.Network, c.Callers, callers)
 	if c.Rate > 0 {
 		title += fmt.Sprintf(" · %.0f requests/s", c.Rate)
 	}

@@ -28,6 +28,37 @@ func TestSuiteHasEveryCaseOnce(t *testing.T) {
 	}
 }
 
+func TestBatchesAreTheGroups(t *testing.T) {
+	var groups []string
+	for _, b := range Batches(Suite(false)) {
+		for _, c := range b {
+			require.Equal(t, b[0].Group, c.Group)
+			require.Equal(t, c.Group, GroupOf(c.Name))
+		}
+		groups = append(groups, b[0].Group)
+	}
+	require.Equal(t, append([]string{""}, Groups[1:]...), groups, "each group comes once, in its place")
+	for _, g := range Groups {
+		require.NotEmpty(t, OfGroup(Suite(false), g), g)
+	}
+	require.NotEmpty(t, OfGroup(Suite(true), GroupLate))
+}
+
+// TestDataHasRoom: the servers have 1 GiB, and what they drop would be missed.
+func TestDataHasRoom(t *testing.T) {
+	bytes := map[string]int{}
+	for _, c := range Suite(false) {
+		bytes[WriteKey(c.Size, 0)] = KeyCount(c.Size) * c.Size
+		bytes[Key(c.Size, 0)] = KeyCount(c.Size) * c.Size
+		require.GreaterOrEqual(t, KeyCount(c.Size), c.Keys, c.Name)
+	}
+	sum := 0
+	for _, n := range bytes {
+		sum += n
+	}
+	require.Less(t, sum, 600<<20)
+}
+
 func TestSelect(t *testing.T) {
 	got := Select(Suite(false), regexp.MustCompile(`^get-1KiB/tcp/(1|8)$`), regexp.MustCompile("^go"))
 	require.Len(t, got, 2)

@@ -2,14 +2,15 @@ package cases
 
 import "fmt"
 
-// KeyCount is the number of keys each value size has on the server.
-const KeyCount = 1000
+// KeyCount is the number of keys that values of a size have on the server: a thousand, or as many as take
+// 16 MiB, so that a run has room for all sizes; but four.
+func KeyCount(size int) int { return min(1000, max(4, 16<<20/size)) }
 
 // Key names the i-th value of a size.
-func Key(size, i int) string { return fmt.Sprintf("get%d:%06d", size, i%KeyCount) }
+func Key(size, i int) string { return fmt.Sprintf("get%d:%06d", size, i%KeyCount(size)) }
 
 // WriteKey names the i-th value that sets overwrite; gets never read these.
-func WriteKey(size, i int) string { return fmt.Sprintf("set%d:%06d", size, i%KeyCount) }
+func WriteKey(size, i int) string { return fmt.Sprintf("set%d:%06d", size, i%KeyCount(size)) }
 
 const filler = 'x'
 

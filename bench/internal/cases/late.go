@@ -2,17 +2,12 @@ package cases
 
 import "time"
 
-// Names of the groups of cases beside the main table.
-const (
-	GroupLate = "late"
-)
-
 // Names of the cases in which replies are late.
 const (
 	NameLate      = "late-1pct"
 	NameLateConns = "late-1pct-64conns"
 	NameLateRate  = "late-1pct-2000rps"
-	NameStall     = "stall-200ms"
+	NameStall     = "late-stall-200ms"
 )
 
 // What these cases have in common: a request that is answered lateBy too late has long been given up,
@@ -49,7 +44,7 @@ func late(quick bool) []Case {
 	}
 	for i := range all {
 		c := &all[i]
-		c.Group, c.Param, c.Unit = GroupLate, lateCallers, "callers"
+		c.Group = GroupLate
 		c.Network, c.Callers, c.Op, c.Size, c.Delay = "unix", lateCallers, Get, 1024, SlowServer
 		c.Deadline, c.Tick = lateDeadline, lateTick
 		c.Clients = []Client{URing, Poll, GoMemcache}

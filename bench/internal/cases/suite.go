@@ -19,7 +19,8 @@ const (
 // SlowServer is the delay of the stand-in that plays a real network: loopback alone flatters.
 const SlowServer = 150 * time.Microsecond
 
-// Suite lists the cases in the order they run and print. The quick suite has no sets, multi-gets or
+// Suite lists the cases in the order they run and print, group by group. The quick suite has the main table
+// and the late replies alone; it has no sets, multi-gets or
 // slow server over TCP, and watches the bystander in one set-up only. Grafana's fork differs from gomemcache
 // in little: it runs in the plainest cases on the UNIX socket alone.
 func Suite(quick bool) []Case {
@@ -59,7 +60,11 @@ func Suite(quick bool) []Case {
 		add(Case{Name: "multiget-40x100B", Callers: 1, Op: MultiGet, Keys: 40, Size: 100})
 		add(Case{Name: "multiget-40x4KiB", Callers: 1, Op: MultiGet, Keys: 40, Size: 4096, Clients: withFork})
 	}
-	return slices.Concat(all, bystanders(quick), late(quick))
+	all = slices.Concat(all, bystanders(quick), late(quick))
+	if quick {
+		return all
+	}
+	return slices.Concat(all, seeds(), sizes())
 }
 
 // bystanders watch an unrelated goroutine while callers wait: a caller that blocks in the kernel

@@ -9,27 +9,37 @@ import (
 )
 
 // memring shares its connections among all callers, as any user of it does.
-type memring struct{ *client.Client }
+type memring struct {
+	*client.Client
+	plain bool // without registered buffers, by intent
+}
 
 func openMemring(cfg Config) (Client, error) {
 	server := cfg.Addr
 	if cfg.Network == "unix" {
 		server = "unix:" + cfg.Addr
 	}
-	c, err := client.New([]string{server}, &client.Config{
-		Engine: engineOf(cfg.Client), Rings: cfg.Rings, ConnsPerServer: cfg.Conns, OpTimeout: cfg.Deadline,
-	})
+	open := func() (*client.Client, error) {
+		return client.New([]string{server}, &client.Config{
+			Engine: engineOf(cfg.Client), Rings: cfg.Rings, ConnsPerServer: cfg.Conns, OpTimeout: cfg.Deadline,
+		})
+	}
+	plain := cfg.Client == cases.URingPlain
+	if plain {
+		open = unregistered(open)
+	}
+	c, err := open()
 	if err != nil {
 		return nil, &UnavailableError{err.Error()}
 	}
-	return memring{c}, nil
+	return memring{c, plain}, nil
 }
 
 func engineOf(c cases.Client) client.EngineKind {
-	if c == cases.URing {
-		return client.URing
+	if c == cases.Poll {
+		return client.Poll
 	}
-	return client.Poll
+	return client.URing
 }
 
 func (m memring) Get(key string) ([]byte, error) {
@@ -67,7 +77,7 @@ func (m memring) GetMulti(keys []string, right func(string, []byte) bool) error 
 func (m memring) Enters() uint64 { return m.Counters().Enters }
 
 func (m memring) Degraded() string {
-	if name, reason := m.Engine(); name == client.EngineURing && reason != nil {
+	if name, reason := m.Engine(); name == client.EngineURing && reason != nil && !m.plain {
 		return reason.Error()
 	}
 	return ""

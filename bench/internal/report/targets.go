@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/memring/memring/bench/internal/cases"
@@ -93,10 +94,12 @@ func (v Verdict) Word() string {
 	return "met"
 }
 
+func allTargets() []target { return slices.Concat(targets, seedTargets) }
+
 // Judge holds the rows against every target.
 func Judge(rows []Row) []Verdict {
 	var out []Verdict
-	for _, t := range targets {
+	for _, t := range allTargets() {
 		out = append(out, t.judge(rows))
 	}
 	return append(out, judgeNoWorse(rows), judgeBystanders(rows))
@@ -107,7 +110,7 @@ func (t target) judge(rows []Row) Verdict {
 	if t.q.most {
 		sign = "≤"
 	}
-	of := Row{Case: t.name, Network: t.network, Callers: t.callers}
+	of := Row{Case: t.name, Network: t.network, Callers: t.callers, Group: cases.GroupOf(t.name)}
 	r := Find(rows, &of, t.of)
 	value := Interval{Mid: math.NaN()}
 	if t.to.Name == "" {

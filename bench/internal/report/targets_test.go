@@ -10,12 +10,12 @@ import (
 	"github.com/memring/memring/bench/internal/cases"
 )
 
-// verdict finds the one whose text has all the parts.
+// verdict finds the one whose text begins with the first part and has all others.
 func verdict(t *testing.T, all []Verdict, parts ...string) Verdict {
 	t.Helper()
 	var found []Verdict
 	for _, v := range all {
-		ok := true
+		ok := strings.HasPrefix(v.Target, parts[0])
 		for _, p := range parts {
 			ok = ok && strings.Contains(v.Target, p)
 		}

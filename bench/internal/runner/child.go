@@ -18,6 +18,9 @@ import (
 // WorkerFlag makes this program a worker.
 const WorkerFlag = "-worker"
 
+// ConfinedFlag makes this program a worker whose memory locks count against RLIMIT_MEMLOCK.
+const ConfinedFlag = "-confined"
+
 // patience is how much longer than its slice a worker may take to answer.
 const patience = 20 * time.Second
 
@@ -32,7 +35,11 @@ type child struct {
 
 // start starts a worker and has it connect.
 func start(ctx context.Context, c cases.Case, client cases.Client, addr string, o Options) (*child, error) {
-	cmd := exec.Command(o.Exe, WorkerFlag)
+	flag := WorkerFlag
+	if client == cases.URingPlain {
+		flag = ConfinedFlag
+	}
+	cmd := exec.Command(o.Exe, flag)
 	cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", procs(c, o)))
 	proc, err := servers.Start(fmt.Sprintf("the worker of %s", client), cmd, true)
 	if err != nil {

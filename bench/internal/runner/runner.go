@@ -48,9 +48,33 @@ type Result struct {
 	CountFailed string
 }
 
-// Run measures the cases.
+// Run measures the cases, batch after batch: what is compared is measured in the same minutes, and no more
+// processes are there at once than that takes.
 func Run(ctx context.Context, all []cases.Case, set *servers.Set, o Options, p *Progress) (*Result, error) {
-	res := &Result{IdleCPU: map[string]float64{}}
+	r := &run{Options: o, set: set, p: p, res: &Result{IdleCPU: map[string]float64{}}, waited: map[string]time.Duration{}}
+	p.plan(work(all, o))
+	for _, batch := range cases.Batches(all) {
+		if err := r.batch(ctx, batch); err != nil {
+			return nil, err
+		}
+	}
+	p.end()
+	for who := range r.res.IdleCPU {
+		r.res.IdleCPU[who] /= r.waited[who].Seconds()
+	}
+	return r.res, nil
+}
+
+// run is a run under way.
+type run struct {
+	Options
+	set    *servers.Set
+	p      *Progress
+	res    *Result
+	waited map[string]time.Duration // how long each client's workers existed, in rounds
+}
+
+func (r *run) batch(ctx context.Context, all []cases.Case) error {
 	plan := make([][]*entry, len(all))
 	defer func() {
 		for _, entries := range plan {
@@ -59,95 +83,113 @@ func Run(ctx context.Context, all []cases.Case, set *servers.Set, o Options, p *
 			}
 		}
 	}()
-	p.plan(work(all, o))
 	for i, c := range all {
 		for _, client := range c.Clients {
-			p.say("starting", c, client)
-			w, err := start(ctx, c, client, set.For(c).Addr, o)
+			r.p.say("starting", c, client)
+			w, err := start(ctx, c, client, r.set.For(c).Addr, r.Options)
 			if err != nil {
-				return nil, blame(set, c, client, err)
+				return blame(r.set, c, client, err)
 			}
-			e := &entry{c: c, w: w, row: newRow(c, client, o)}
+			e := &entry{c: c, w: w, row: newRow(c, client, r.Options)}
 			plan[i] = append(plan[i], e)
-			if note := client.String() + ": " + w.note; w.note != "" && !slices.Contains(res.Degraded, note) {
-				res.Degraded = append(res.Degraded, note)
+			if note := client.String() + ": " + w.note; w.note != "" && !slices.Contains(r.res.Degraded, note) {
+				r.res.Degraded = append(r.res.Degraded, note)
 			}
-			if _, err := w.slice(ctx, worker.Command{Slice: o.Warm}); err != nil {
-				return nil, blame(set, c, client, err)
+			if _, err := w.slice(ctx, worker.Command{Slice: r.Warm}); err != nil {
+				return blame(r.set, c, client, err)
 			}
-			p.did(o.Warm)
+			r.p.did(r.Warm)
 		}
 	}
+	if err := r.rounds(ctx, plan); err != nil {
+		return err
+	}
+	if err := r.count(ctx, plan); err != nil {
+		return err
+	}
+	for _, entries := range plan {
+		for _, e := range entries {
+			e.finish()
+			r.res.Rows = append(r.res.Rows, e.row)
+		}
+	}
+	return nil
+}
+
+// rounds gives each client of each case its turn, again and again.
+func (r *run) rounds(ctx context.Context, plan [][]*entry) error {
 	began := time.Now()
-	for round := range o.Rounds {
+	for round := range r.Rounds {
 		for _, entries := range plan {
 			for i := range entries {
 				e := entries[(i+round)%len(entries)] // nobody is always first
 				if e.c.MaxRounds != 0 && round >= e.c.MaxRounds {
 					continue
 				}
-				p.say(fmt.Sprintf("round %d of %d:", round+1, o.Rounds), e.c, e.w.client)
-				d := sliceOf(e.c, o)
+				r.p.say(fmt.Sprintf("round %d of %d:", round+1, r.Rounds), e.c, e.w.client)
+				d := sliceOf(e.c, r.Options)
 				sample, err := e.w.slice(ctx, worker.Command{Slice: d})
 				if err != nil {
-					return nil, blame(set, e.c, e.w.client, err)
+					return blame(r.set, e.c, e.w.client, err)
 				}
 				e.add(sample)
-				p.did(d)
-				res.IdleCPU[e.w.client.String()] += sample.IdleCPU.Seconds()
+				r.p.did(d)
+				r.res.IdleCPU[e.w.client.String()] += sample.IdleCPU.Seconds()
 			}
 		}
 	}
-	for who := range res.IdleCPU {
-		res.IdleCPU[who] /= time.Since(began).Seconds()
-	}
-	var err error
-	if res.CountFailed, err = count(ctx, plan, set, o, p); err != nil {
-		return nil, err
-	}
-	p.end()
+	seen := map[string]bool{}
 	for _, entries := range plan {
 		for _, e := range entries {
-			e.finish()
-			res.Rows = append(res.Rows, e.row)
+			if who := e.w.client.String(); !seen[who] {
+				seen[who] = true
+				r.waited[who] += time.Since(began)
+			}
 		}
 	}
-	return res, nil
+	return nil
 }
 
 // count gives every row its turns with the kernel's counter. While any process uses the tracepoint, all
-// system calls on the machine are slower, so this comes last; and as the kernel takes tens of milliseconds
-// to put a tracepoint to rest, it is held for the whole time.
-func count(ctx context.Context, plan [][]*entry, set *servers.Set, o Options, p *Progress) (failed string, err error) {
-	if o.Tracepoint == 0 {
-		return "", nil
+// system calls on the machine are slower, so this comes last in a batch; and as the kernel takes tens of
+// milliseconds to put a tracepoint to rest, it is held for the whole time, and the next batch waits a little.
+func (r *run) count(ctx context.Context, plan [][]*entry) error {
+	if r.Tracepoint == 0 || !slices.ContainsFunc(plan, func(entries []*entry) bool {
+		return len(entries) > 0 && counts(entries[0].c, r.Options)
+	}) {
+		return nil
 	}
-	release, err := worker.HoldTracepoint(o.Tracepoint)
+	release, err := worker.HoldTracepoint(r.Tracepoint)
 	if err != nil {
-		return err.Error(), nil
+		r.res.CountFailed = err.Error()
+		return nil
 	}
+	defer time.Sleep(tracepointRest)
 	defer release()
-	for range o.CountTurns {
+	for range r.CountTurns {
 		for _, entries := range plan {
 			for _, e := range entries {
-				if !counts(e.c, o) {
+				if !counts(e.c, r.Options) {
 					continue
 				}
-				p.say("counting system calls:", e.c, e.w.client)
-				sample, err := e.w.slice(ctx, worker.Command{Slice: o.Count, Count: true})
+				r.p.say("counting system calls:", e.c, e.w.client)
+				sample, err := e.w.slice(ctx, worker.Command{Slice: r.Count, Count: true})
 				if err != nil {
-					return "", blame(set, e.c, e.w.client, err)
+					return blame(r.set, e.c, e.w.client, err)
 				}
 				addCount(&e.row, sample)
-				p.did(o.Count)
+				r.p.did(r.Count)
 				if sample.CountFailed != "" {
-					failed = sample.CountFailed
+					r.res.CountFailed = sample.CountFailed
 				}
 			}
 		}
 	}
-	return failed, nil
+	return nil
 }
+
+// tracepointRest is how long the kernel is given to put the tracepoint to rest.
+const tracepointRest = 200 * time.Millisecond
 
 func sliceOf(c cases.Case, o Options) time.Duration {
 	if c.Slice > 0 {

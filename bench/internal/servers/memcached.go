@@ -33,9 +33,10 @@ func FindMemcached() (path, version string, err error) {
 	return path, strings.TrimSpace(strings.TrimPrefix(string(out), "memcached ")), nil
 }
 
-// memcachedArgs are the same for both: one thread, as one client is compared with another, not a server.
+// memcachedArgs are the same for both: one thread, as one client is compared with another, not a server;
+// room for the values of all sizes.
 func memcachedArgs(path string) []string {
-	args := []string{path, "-t", "1", "-U", "0", "-m", "256", "-c", "8192"}
+	args := []string{path, "-t", "1", "-U", "0", "-m", "1024", "-I", "16m", "-c", "8192"}
 	if u, err := user.Current(); err == nil && u.Uid == "0" {
 		args = append(args, "-u", u.Username)
 	}

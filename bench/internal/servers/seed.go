@@ -21,7 +21,7 @@ func Seed(network, addr string, sizes []int) error {
 	}
 	in := bufio.NewReader(conn)
 	for _, size := range sizes {
-		for i := range cases.KeyCount {
+		for i := range cases.KeyCount(size) {
 			key := cases.Key(size, i)
 			req := fmt.Appendf(nil, "set %s 0 0 %d\r\n", key, size)
 			req = append(cases.AppendValue(req, key, size), "\r\n"...)

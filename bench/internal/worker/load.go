@@ -48,7 +48,7 @@ type data struct {
 
 func newData(c cases.Case) *data {
 	d := &data{}
-	for i := range cases.KeyCount {
+	for i := range cases.KeyCount(c.Size) {
 		if c.Op != cases.Set {
 			d.keys = append(d.keys, cases.Key(c.Size, i))
 			continue
@@ -72,7 +72,14 @@ func operation(c cases.Case, client peers.Client, shared *data, start int) (func
 		return keys[at]
 	}
 	wrong := func(key string) error { return &peers.WrongValueError{Client: "the client", Key: key} }
-	switch c.Op {
+	what := c.Op
+	appender, appends := client.(peers.Appender)
+	if what == cases.GetReused {
+		if what = cases.Get; appends {
+			what = cases.GetAppend
+		}
+	}
+	switch what {
 	case cases.Get:
 		return func() error {
 			key := next()
@@ -83,8 +90,7 @@ func operation(c cases.Case, client peers.Client, shared *data, start int) (func
 			return err
 		}, nil
 	case cases.GetAppend:
-		appender, ok := client.(peers.Appender)
-		if !ok {
+		if !appends {
 			return nil, errors.New("this client has no GetAppend")
 		}
 		buf := make([]byte, 0, c.Size)

@@ -1,0 +1,46 @@
+package cases
+
+import (
+	"slices"
+	"strings"
+)
+
+// Groups of cases beside the main table. Each is run by itself, one after the other, and is a command of
+// the program. The names of its cases begin with its own.
+const (
+	GroupCore  = "core" // as a command; the cases of the main table are of no group
+	GroupLate  = "late"
+	GroupSeeds = "seeds"
+	GroupSizes = "sizes"
+)
+
+// Groups lists them in the order in which they run.
+var Groups = []string{GroupCore, GroupLate, GroupSeeds, GroupSizes}
+
+// GroupOf tells the group of the cases of a name.
+func GroupOf(name string) string {
+	if group, _, ok := strings.Cut(name, "-"); ok && slices.Contains(Groups, group) {
+		return group
+	}
+	return ""
+}
+
+// OfGroup keeps the cases of one group.
+func OfGroup(all []Case, group string) []Case {
+	if group == GroupCore {
+		group = ""
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(c Case) bool { return c.Group != group })
+}
+
+// Batches splits the cases where the group changes.
+func Batches(all []Case) [][]Case {
+	var out [][]Case
+	for i, c := range all {
+		if i == 0 || c.Group != all[i-1].Group {
+			out = append(out, nil)
+		}
+		out[len(out)-1] = append(out[len(out)-1], c)
+	}
+	return out
+}
