@@ -12,13 +12,16 @@ GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 # Where make was called, which -C doesn't change.
 CALLER := $(or $(PWD),$(CURDIR))
 
-.PHONY: help memcached test race nouring cross fuzz torture mutants lint bench charts
+.PHONY: help memcached benchtools test race nouring cross fuzz torture mutants lint bench charts
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 memcached:
 	@sh scripts/memcached.sh
+
+benchtools:
+	@sh scripts/benchtools.sh
 
 test: memcached ## all tests, after installing memcached if there is none
 	$(GO) test -timeout $(TESTTIME) ./...
@@ -63,7 +66,7 @@ lint: ## formatting, go vet, golangci-lint, and shellcheck if there is one
 json = $(call called,$(or $(JSON),memring-bench.json))
 html = $(call called,$(or $(HTML),memring-bench.html))
 called = $(if $(filter /%,$(1)),$(1),$(CALLER)/$(1))
-bench: memcached ## benchmark, tables and page with charts; BENCH=quick, JSON=FILE, HTML=FILE
+bench: memcached benchtools ## benchmark, tables and page with charts; BENCH=quick, JSON=FILE, HTML=FILE
 	@case '$(BENCH)' in ''|quick) ;; *) echo "make bench: BENCH is quick or nothing, not '$(BENCH)'" >&2; exit 1;; esac
 	cd bench && $(GO) run . $(if $(BENCH),-quick) -json '$(json)' -html '$(html)'
 

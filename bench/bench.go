@@ -77,6 +77,14 @@ func bench(args []string, stdout io.Writer, stderr *os.File) (err error) {
 		fmt.Fprintln(stderr, "bench: "+note)
 		notes = append(notes, note)
 	}
+	built, err := os.MkdirTemp("", "memring-bench-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(built)) }()
+	var more []string
+	left, o.Exes, more = prepare(ctx, left, built)
+	notes = append(notes, more...)
 	if slices.ContainsFunc(left, func(c cases.Case) bool { return c.Network == "unix" }) {
 		notes = append(notes, "go-memcache dials TCP only: it has no rows on the UNIX socket, and is compared over TCP")
 	}
@@ -105,12 +113,12 @@ func bench(args []string, stdout io.Writer, stderr *os.File) (err error) {
 // drop takes out memring's engines that this machine can't run, and says so.
 func drop(ctx context.Context, all []cases.Case, set *servers.Set, o runner.Options) (left []cases.Case, note string, err error) {
 	left = all
-	for _, client := range []cases.Client{cases.URing, cases.URingPlain, cases.Poll} {
+	for _, client := range []cases.Client{cases.URing, cases.URingPlain, cases.Poll, cases.BareRing} {
 		i := slices.IndexFunc(all, func(c cases.Case) bool { return slices.Contains(c.Clients, client) })
 		if i < 0 {
 			continue
 		}
-		err := runner.Probe(ctx, all[i], client, set.For(all[i]).Addr, o)
+		err := runner.Probe(ctx, all[i], client, set.Addr(all[i]), o)
 		gone, ok := errors.AsType[*peers.UnavailableError](err)
 		if err != nil && !ok {
 			return nil, "", fmt.Errorf("%s: %w", client, err)

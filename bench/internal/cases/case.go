@@ -15,6 +15,8 @@ const (
 	GetAppend Op = "getappend" // one key, the value appended to a slice the caller reuses
 	GetReused Op = "getreused" // GetAppend by the clients that have it, Get by the others
 	Set       Op = "set"       // one key
+	HandOver  Op = "handover"  // no key at all: a request that is handed over and done at once
+	Serve     Op = "serve"     // an HTTP request that leads to a Get
 	MultiGet  Op = "multiget"  // Case.Keys keys in one call
 )
 
@@ -41,10 +43,24 @@ var (
 	Pipelining = Client{Name: "go-memcache"}
 )
 
+// What is measured beside clients.
+var (
+	URingUnchecked  = Client{"memring", "uring-unchecked"} // built without what recovery needs
+	BareReadWrite   = Client{"bare", "read+write"}         // see package limit
+	BareRing        = Client{"bare", "uring"}
+	HandOverHerd    = Client{"memring", "handover"} // see package queue
+	HandOverChannel = Client{Name: "channel"}
+	HandOverCond    = Client{Name: "mutex+cond"}
+	Memaslap        = Client{Name: "memaslap"} // a program of its own
+)
+
+// NoNetwork is the network of cases without a server.
+const NoNetwork = "none"
+
 // Case is one set-up in which all clients are compared.
 type Case struct {
 	Name    string
-	Network string // unix or tcp
+	Network string // unix, tcp or none
 	Callers int    // goroutines that issue operations, each waiting for its reply
 	Op      Op
 	Keys    int           // per operation, for MultiGet
@@ -56,6 +72,8 @@ type Case struct {
 	Group string  // which part of the report it belongs to; empty: the main table
 	Param float64 // what differs between the cases of one name, in Unit
 	Unit  string
+
+	Baseline Client // one of Clients, if the others' CPU time is to be held against it
 
 	Deadline time.Duration // of each call; zero: long enough for any. Calls that fail are counted then
 	Conns    int           // connections of the clients that share them; zero: as the whole run

@@ -8,14 +8,21 @@ import (
 // Groups of cases beside the main table. Each is run by itself, one after the other, and is a command of
 // the program. The names of its cases begin with its own.
 const (
-	GroupCore  = "core" // as a command; the cases of the main table are of no group
-	GroupLate  = "late"
-	GroupSeeds = "seeds"
-	GroupSizes = "sizes"
+	GroupCore     = "core" // as a command; the cases of the main table are of no group
+	GroupLate     = "late"
+	GroupSeeds    = "seeds"
+	GroupSizes    = "sizes"
+	GroupQueue    = "queue"
+	GroupService  = "service"
+	GroupLimit    = "limit"
+	GroupRecovery = "recovery"
+	GroupForeign  = "foreign"
 )
 
 // Groups lists them in the order in which they run.
-var Groups = []string{GroupCore, GroupLate, GroupSeeds, GroupSizes}
+var Groups = []string{
+	GroupCore, GroupLate, GroupSeeds, GroupSizes, GroupQueue, GroupService, GroupLimit, GroupRecovery, GroupForeign,
+}
 
 // GroupOf tells the group of the cases of a name.
 func GroupOf(name string) string {

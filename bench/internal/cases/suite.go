@@ -64,7 +64,7 @@ func Suite(quick bool) []Case {
 	if quick {
 		return all
 	}
-	return slices.Concat(all, seeds(), sizes())
+	return slices.Concat(all, seeds(), sizes(), handOvers(), services(), limit(), recovery(), foreign())
 }
 
 // bystanders watch an unrelated goroutine while callers wait: a caller that blocks in the kernel
@@ -111,6 +111,11 @@ func Select(all []Case, cases, clients *regexp.Regexp) []Case {
 		}
 	}
 	return kept
+}
+
+// WithoutGroup drops the cases of a group.
+func WithoutGroup(all []Case, gone string) []Case {
+	return slices.DeleteFunc(slices.Clone(all), func(c Case) bool { return c.Group == gone })
 }
 
 // AtRate gives all cases a fixed rate.

@@ -66,6 +66,12 @@ func Open(cfg Config) (Client, error) {
 	if cfg.Deadline == 0 {
 		cfg.Deadline = 5 * time.Second
 	}
+	switch cfg.Client {
+	case cases.BareReadWrite, cases.BareRing:
+		return openBare(cfg)
+	case cases.HandOverHerd, cases.HandOverChannel, cases.HandOverCond:
+		return openHandOver(cfg.Client), nil
+	}
 	switch cfg.Client.Name {
 	case cases.URing.Name:
 		return openMemring(cfg)

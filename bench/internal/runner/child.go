@@ -26,26 +26,31 @@ const patience = 20 * time.Second
 
 // child is the driver's side of a worker.
 type child struct {
-	client  cases.Client
 	proc    *servers.Process
 	out     *json.Encoder
 	replies chan worker.Reply
 	note    string // see worker.Reply
+	addr    string // see worker.Reply
 }
+
+func (w *child) said() string { return w.note }
 
 // start starts a worker and has it connect.
 func start(ctx context.Context, c cases.Case, client cases.Client, addr string, o Options) (*child, error) {
-	flag := WorkerFlag
+	exe, flag := o.Exe, WorkerFlag
+	if other, ok := o.Exes[client]; ok {
+		exe = other
+	}
 	if client == cases.URingPlain {
 		flag = ConfinedFlag
 	}
-	cmd := exec.Command(o.Exe, flag)
+	cmd := exec.Command(exe, flag)
 	cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", procs(c, o)))
 	proc, err := servers.Start(fmt.Sprintf("the worker of %s", client), cmd, true)
 	if err != nil {
 		return nil, err
 	}
-	w := &child{client: client, proc: proc, out: json.NewEncoder(proc.Stdin), replies: make(chan worker.Reply)}
+	w := &child{proc: proc, out: json.NewEncoder(proc.Stdin), replies: make(chan worker.Reply)}
 	go func() {
 		defer close(w.replies)
 		in := json.NewDecoder(proc.Stdout)
@@ -66,7 +71,7 @@ func start(ctx context.Context, c cases.Case, client cases.Client, addr string, 
 		w.stop()
 		return nil, err
 	}
-	w.note = r.Note
+	w.note, w.addr = r.Note, r.Addr
 	return w, nil
 }
 

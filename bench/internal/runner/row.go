@@ -49,6 +49,14 @@ const (
 func (e *entry) finish() {
 	r := &e.row
 	r.Finish()
+	for _, v := range []*float64{&r.CPUUS, &r.AllocsOp, &r.P50US, &r.P99US, &r.P999US} {
+		if math.IsNaN(*v) {
+			*v = 0 // nobody measured it; there are no samples of it either
+		}
+	}
+	if e.c.Op == cases.HandOver {
+		extra(r, "ns_per_op", r.WallUS*1e3)
+	}
 	if e.c.Rate > 0 {
 		extra(r, "rate_per_s", e.c.Rate)
 	}
@@ -59,6 +67,24 @@ func (e *entry) finish() {
 	extra(r, keyOpens, report.Median(r.Samples[keyOpens]))
 	extra(r, "deadline_ms", us(e.c.Deadline)/1e3)
 	r.Series = seriesOf(e.ticks[typical(r.Samples["ops_per_s"])], e.c.Tick)
+}
+
+// against holds the CPU time of a case's clients against its baseline's, round by round.
+func against(entries []*entry) {
+	for _, base := range entries {
+		if base.client != base.c.Baseline {
+			continue
+		}
+		to := base.row.Samples["cpu_us"]
+		for _, e := range entries {
+			of := e.row.Samples["cpu_us"]
+			var ratios []float64
+			for i := range min(len(of), len(to)) {
+				ratios = append(ratios, of[i]/to[i])
+			}
+			extra(&e.row, "cpu_ratio_to_"+base.client.String(), report.Median(ratios))
+		}
+	}
 }
 
 // typical finds the round that is nearest to the median. The series is that round's, since what rounds
@@ -102,12 +128,16 @@ func add(r *report.Row, s worker.Sample) {
 	put := func(key string, v float64) { put(r, key, v) }
 	ops := float64(s.Ops)
 	put("wall_us", us(s.Wall)/ops)
-	put("cpu_us", us(s.CPU)/ops)
-	put("p50_us", us(s.P50))
-	put("p99_us", us(s.P99))
-	put("p999_us", us(s.P999))
 	put("ops_per_s", ops/s.Wall.Seconds())
-	put("allocs_per_op", float64(s.Mallocs)/ops)
+	if s.CPU > 0 { // else it is another program's turn, whose process is not ours to measure
+		put("cpu_us", us(s.CPU)/ops)
+		put("allocs_per_op", float64(s.Mallocs)/ops)
+	}
+	for key, d := range map[string]time.Duration{"p50_us": s.P50, "p99_us": s.P99, "p999_us": s.P999} {
+		if s.Max > 0 || d > 0 { // other programs tell some of them
+			put(key, us(d))
+		}
+	}
 	if s.HasEnters {
 		put("enters_per_op", float64(s.Enters)/ops)
 	}

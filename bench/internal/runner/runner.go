@@ -16,7 +16,8 @@ import (
 
 // Options say how to run.
 type Options struct {
-	Exe        string // this program
+	Exe        string                  // this program
+	Exes       map[cases.Client]string // other builds of it, for clients that are in those
 	Rounds     int
 	Slice      time.Duration
 	Warm       time.Duration // an unmeasured slice before the first round
@@ -30,10 +31,11 @@ type Options struct {
 
 // entry is one row in the making.
 type entry struct {
-	c     cases.Case
-	row   report.Row
-	w     *child
-	ticks [][]worker.Tick // of each round, if the case has them
+	c      cases.Case
+	client cases.Client
+	row    report.Row
+	w      side
+	ticks  [][]worker.Tick // of each round, if the case has them
 }
 
 // Result is what a run found.
@@ -86,19 +88,21 @@ func (r *run) batch(ctx context.Context, all []cases.Case) error {
 	for i, c := range all {
 		for _, client := range c.Clients {
 			r.p.say("starting", c, client)
-			w, err := start(ctx, c, client, r.set.For(c).Addr, r.Options)
+			w, err := begin(ctx, c, client, r.set.Addr(c), r.Options)
 			if err != nil {
 				return blame(r.set, c, client, err)
 			}
-			e := &entry{c: c, w: w, row: newRow(c, client, r.Options)}
+			e := &entry{c: c, client: client, w: w, row: newRow(c, client, r.Options)}
 			plan[i] = append(plan[i], e)
-			if note := client.String() + ": " + w.note; w.note != "" && !slices.Contains(r.res.Degraded, note) {
+			if note := client.String() + ": " + w.said(); w.said() != "" && !slices.Contains(r.res.Degraded, note) {
 				r.res.Degraded = append(r.res.Degraded, note)
 			}
-			if _, err := w.slice(ctx, worker.Command{Slice: r.Warm}); err != nil {
-				return blame(r.set, c, client, err)
+			if warm := warmOf(c, client, r.Options); warm > 0 {
+				if _, err := w.slice(ctx, worker.Command{Slice: warm}); err != nil {
+					return blame(r.set, c, client, err)
+				}
+				r.p.did(warm)
 			}
-			r.p.did(r.Warm)
 		}
 	}
 	if err := r.rounds(ctx, plan); err != nil {
@@ -108,6 +112,7 @@ func (r *run) batch(ctx context.Context, all []cases.Case) error {
 		return err
 	}
 	for _, entries := range plan {
+		against(entries)
 		for _, e := range entries {
 			e.finish()
 			r.res.Rows = append(r.res.Rows, e.row)
@@ -126,22 +131,22 @@ func (r *run) rounds(ctx context.Context, plan [][]*entry) error {
 				if e.c.MaxRounds != 0 && round >= e.c.MaxRounds {
 					continue
 				}
-				r.p.say(fmt.Sprintf("round %d of %d:", round+1, r.Rounds), e.c, e.w.client)
+				r.p.say(fmt.Sprintf("round %d of %d:", round+1, r.Rounds), e.c, e.client)
 				d := sliceOf(e.c, r.Options)
 				sample, err := e.w.slice(ctx, worker.Command{Slice: d})
 				if err != nil {
-					return blame(r.set, e.c, e.w.client, err)
+					return blame(r.set, e.c, e.client, err)
 				}
 				e.add(sample)
 				r.p.did(d)
-				r.res.IdleCPU[e.w.client.String()] += sample.IdleCPU.Seconds()
+				r.res.IdleCPU[e.client.String()] += sample.IdleCPU.Seconds()
 			}
 		}
 	}
 	seen := map[string]bool{}
 	for _, entries := range plan {
 		for _, e := range entries {
-			if who := e.w.client.String(); !seen[who] {
+			if who := e.client.String(); !seen[who] {
 				seen[who] = true
 				r.waited[who] += time.Since(began)
 			}
@@ -155,7 +160,7 @@ func (r *run) rounds(ctx context.Context, plan [][]*entry) error {
 // milliseconds to put a tracepoint to rest, it is held for the whole time, and the next batch waits a little.
 func (r *run) count(ctx context.Context, plan [][]*entry) error {
 	if r.Tracepoint == 0 || !slices.ContainsFunc(plan, func(entries []*entry) bool {
-		return len(entries) > 0 && counts(entries[0].c, r.Options)
+		return slices.ContainsFunc(entries, func(e *entry) bool { return counts(e.c, e.client, r.Options) })
 	}) {
 		return nil
 	}
@@ -169,13 +174,13 @@ func (r *run) count(ctx context.Context, plan [][]*entry) error {
 	for range r.CountTurns {
 		for _, entries := range plan {
 			for _, e := range entries {
-				if !counts(e.c, r.Options) {
+				if !counts(e.c, e.client, r.Options) {
 					continue
 				}
-				r.p.say("counting system calls:", e.c, e.w.client)
+				r.p.say("counting system calls:", e.c, e.client)
 				sample, err := e.w.slice(ctx, worker.Command{Slice: r.Count, Count: true})
 				if err != nil {
-					return blame(r.set, e.c, e.w.client, err)
+					return blame(r.set, e.c, e.client, err)
 				}
 				addCount(&e.row, sample)
 				r.p.did(r.Count)
@@ -201,23 +206,23 @@ func sliceOf(c cases.Case, o Options) time.Duration {
 	return time.Duration(c.Stretch * float64(o.Slice))
 }
 
-// counts tells whether a case's system calls are counted.
-func counts(c cases.Case, o Options) bool { return o.Tracepoint != 0 && !c.Bystander && c.Tick == 0 }
-
 // work is how long all slices take together.
 func work(all []cases.Case, o Options) time.Duration {
 	var sum time.Duration
 	for _, c := range all {
-		one := o.Warm
+		var one time.Duration
 		for round := range o.Rounds {
 			if c.MaxRounds == 0 || round < c.MaxRounds {
 				one += sliceOf(c, o)
 			}
 		}
-		if counts(c, o) {
-			one += time.Duration(o.CountTurns) * o.Count
-		}
 		sum += one * time.Duration(len(c.Clients))
+		for _, client := range c.Clients {
+			sum += warmOf(c, client, o)
+			if counts(c, client, o) {
+				sum += time.Duration(o.CountTurns) * o.Count
+			}
+		}
 	}
 	return sum
 }

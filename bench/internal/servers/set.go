@@ -38,6 +38,9 @@ func StartSet(ctx context.Context, exe string, port int, all []cases.Case, fail 
 	}
 	sizes := map[id]map[int]bool{}
 	for _, c := range all {
+		if c.Network == cases.NoNetwork {
+			continue
+		}
 		k := idOf(c)
 		if sizes[k] == nil {
 			sizes[k] = map[int]bool{}
@@ -94,8 +97,13 @@ func socketDir() (string, error) {
 	return dir, err
 }
 
-// For returns the server of a case.
-func (s *Set) For(c cases.Case) *Server { return s.byID[idOf(c)] }
+// Addr returns where the server of a case is, if it has one.
+func (s *Set) Addr(c cases.Case) string {
+	if server := s.byID[idOf(c)]; server != nil {
+		return server.Addr
+	}
+	return ""
+}
 
 func idOf(c cases.Case) id { return id{c.Network, c.Delay, c.Faults} }
 

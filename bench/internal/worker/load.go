@@ -48,6 +48,9 @@ type data struct {
 
 func newData(c cases.Case) *data {
 	d := &data{}
+	if c.Op == cases.HandOver {
+		return d
+	}
 	for i := range cases.KeyCount(c.Size) {
 		if c.Op != cases.Set {
 			d.keys = append(d.keys, cases.Key(c.Size, i))
@@ -63,6 +66,13 @@ func newData(c cases.Case) *data {
 // operation builds what one caller does, again and again, walking through the keys from the one at
 // start. Nothing in it allocates but the client.
 func operation(c cases.Case, client peers.Client, shared *data, start int) (func() error, error) {
+	if c.Op == cases.HandOver {
+		h, ok := client.(peers.HandOverer)
+		if !ok {
+			return nil, errors.New("this client hands nothing over")
+		}
+		return func() error { h.HandOver(); return nil }, nil
+	}
 	keys := shared.keys
 	at := start % len(keys)
 	next := func() string {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/memring/memring/bench/internal/cases"
 	"github.com/memring/memring/bench/internal/peers"
 )
 
@@ -19,7 +20,7 @@ func Run(in io.Reader, out io.Writer) error {
 	if err := lines.Decode(&spec); err != nil {
 		return fmt.Errorf("reading the case: %w", err)
 	}
-	l, err := open(spec)
+	l, ready, err := open(spec)
 	if err != nil {
 		reply := Reply{Error: err.Error()}
 		if gone, ok := errors.AsType[*peers.UnavailableError](err); ok {
@@ -32,10 +33,6 @@ func Run(in io.Reader, out io.Writer) error {
 		return err
 	}
 	defer l.close()
-	var ready Reply
-	if d, ok := l.client.(peers.Degrader); ok {
-		ready.Note = d.Degraded()
-	}
 	if err := answer.Encode(ready); err != nil {
 		return err
 	}
@@ -56,18 +53,42 @@ func Run(in io.Reader, out io.Writer) error {
 	}
 }
 
+// measured is what a worker measures: a load of its own, or a service that others drive.
+type measured interface {
+	slice(Command) (Sample, error)
+	close()
+}
+
 // open connects, waiting a little for a server that is just coming up, and does each caller's operation once.
-func open(spec Spec) (*load, error) {
+func open(spec Spec) (m measured, ready Reply, err error) {
 	client, err := peers.Open(peers.Config{
 		Client: spec.Client, Network: spec.Case.Network, Addr: spec.Addr, Callers: spec.Case.Callers,
 		Conns: spec.Conns, Rings: spec.Rings, Deadline: spec.Case.Deadline,
 	})
 	if err != nil {
-		return nil, err
+		return nil, ready, err
 	}
+	if spec.Case.Op == cases.Serve {
+		s, err := openService(spec, client)
+		if err != nil {
+			_ = client.Close() // that it can't serve is the news
+			return nil, ready, err
+		}
+		ready.Addr, m = s.addr, s
+	} else if m, err = openLoad(spec, client); err != nil {
+		return nil, ready, err
+	}
+	if d, ok := client.(peers.Degrader); ok {
+		ready.Note = d.Degraded()
+	}
+	return m, ready, nil
+}
+
+// openLoad takes the client over, also if it fails.
+func openLoad(spec Spec, client peers.Client) (*load, error) {
 	l, err := newLoad(spec, client)
 	if err != nil {
-		client.Close()
+		_ = client.Close() // as above
 		return nil, err
 	}
 	if spec.Case.Tick > 0 {

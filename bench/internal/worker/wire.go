@@ -33,6 +33,7 @@ type Command struct {
 type Reply struct {
 	Error       string `json:",omitempty"`
 	Unavailable string `json:",omitempty"` // the client can't run on this machine, and why
+	Addr        string `json:",omitempty"` // where a service listens, in answer to a spec
 	Note        string `json:",omitempty"` // what the client says of itself, in answer to a spec
 	Sample      Sample
 }

@@ -1,0 +1,81 @@
+package cases
+
+import "time"
+
+// Names of the cases of the small groups.
+const (
+	NameLimit        = "limit-get-1KiB"
+	NameHandOver     = "queue-handover"
+	NameRecoveryGet  = "recovery-get-1KiB"
+	NameRecovery40   = "recovery-multiget-40x100B"
+	NameService      = "service-get-1KiB"
+	NameForeignGet   = "foreign-get-1KiB"
+	foreignSlice     = time.Second // memaslap counts seconds
+	serviceSlice     = 2 * time.Second
+	fewSlowRounds    = 3
+	handOversStretch = 0.3
+)
+
+// limit measures how far memring is from what the kernel allows a lone caller.
+func limit() []Case {
+	return []Case{{
+		Name: NameLimit, Group: GroupLimit, Network: "unix", Callers: 1, Op: GetReused, Size: 1024,
+		Clients: []Client{URing, Poll, BareReadWrite, BareRing}, Baseline: BareRing,
+	}}
+}
+
+// recovery measures what it costs to be able to keep a connection after a timeout, and to prove each
+// reply: the same client is built without.
+func recovery() []Case {
+	all := []Case{
+		{Name: NameRecoveryGet, Callers: 1, Op: GetReused, Size: 1024},
+		{Name: NameRecoveryGet, Callers: 64, Op: GetReused, Size: 1024},
+		{Name: NameRecovery40, Callers: 1, Op: MultiGet, Keys: 40, Size: 100},
+	}
+	for i := range all {
+		c := &all[i]
+		c.Group, c.Network = GroupRecovery, "unix"
+		c.Clients, c.Baseline = []Client{URing, URingUnchecked}, URingUnchecked
+	}
+	return all
+}
+
+// handOvers measures how callers hand requests over and are woken, without any I/O.
+func handOvers() []Case {
+	var all []Case
+	for _, n := range []int{1, 2, 4, 8, 16, 32, 64} {
+		all = append(all, Case{
+			Name: NameHandOver, Group: GroupQueue, Param: float64(n), Unit: "callers",
+			Network: NoNetwork, Callers: n, Op: HandOver,
+			Clients: []Client{HandOverHerd, HandOverChannel, HandOverCond}, MaxRounds: 7, Stretch: handOversStretch,
+		})
+	}
+	return all
+}
+
+// services measures an HTTP service that gets one value for each request, driven by wrk.
+func services() []Case {
+	var all []Case
+	for _, n := range []int{1, 64} {
+		all = append(all, Case{
+			Name: NameService, Group: GroupService, Param: float64(n), Unit: "callers",
+			Network: "unix", Callers: n, Op: Serve, Size: 1024,
+			Clients: []Client{URing, Poll, GoMemcache}, MaxRounds: fewSlowRounds, Slice: serviceSlice,
+		})
+	}
+	return all
+}
+
+// foreign compares with memaslap, the load generator that comes with libmemcached. It is written in C,
+// dials TCP only, and tells its throughput alone.
+func foreign() []Case {
+	var all []Case
+	for _, n := range []int{1, 8, 64} {
+		all = append(all, Case{
+			Name: NameForeignGet, Group: GroupForeign, Param: float64(n), Unit: "callers",
+			Network: "tcp", Callers: n, Op: GetReused, Size: 1024,
+			Clients: []Client{URing, Poll, Memaslap}, MaxRounds: fewSlowRounds, Slice: foreignSlice,
+		})
+	}
+	return all
+}

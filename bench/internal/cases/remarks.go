@@ -1,0 +1,29 @@
+package cases
+
+import (
+	"fmt"
+	"slices"
+)
+
+// remarks say how the clients of a group are set up, where that isn't plain.
+var remarks = map[string]string{
+	GroupLate: fmt.Sprintf("late: %d callers; every client gives each call %s (memring: OpTimeout; gomemcache: Timeout); "+
+		"memring shares its default of 2 connections, or up to %d in the cases that say so and at a fixed rate; gomemcache keeps up to %d idle "+
+		"(MaxIdleConns); replies of one connection stay in order, so those behind a late one are late", lateCallers, lateDeadline, lateCallers, lateCallers+1),
+	GroupSeeds:    "seeds: single values go to a slice that is used again where the client can (memring's GetAppend); memring-uring-plain is kept from registering its buffers by RLIMIT_MEMLOCK",
+	GroupService:  "service: net/http, one Get a request, driven by wrk with one thread on the same cores; CPU is the service's alone",
+	GroupLimit:    "limit: bare loops are no clients: one request at a time, nothing checked, errors are final",
+	GroupRecovery: "recovery: memring-uring-unchecked is this checkout built without opaque numbers, keys in replies, tombstones and taking back; it is safe only while nothing is late or wrong",
+	GroupForeign:  "foreign: memaslap, of libmemcached, is another language's client: in C, TCP only, with values of its own, and of its figures only the throughput can be compared",
+}
+
+// Remarks returns those on the groups of these cases.
+func Remarks(all []Case) []string {
+	var out []string
+	for _, group := range Groups {
+		if text, ok := remarks[group]; ok && slices.ContainsFunc(all, func(c Case) bool { return c.Group == group }) {
+			out = append(out, text)
+		}
+	}
+	return out
+}
