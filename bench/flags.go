@@ -59,15 +59,16 @@ func parse(args []string, stderr io.Writer) (*settings, error) {
 	f.IntVar(&s.port, "port", 0, "TCP port for memcached; 0 is a free one")
 	f.IntVar(&s.conns, "conns", 0, "connections of the clients that share them; 0 is each one's default")
 	f.IntVar(&s.rings, "rings", 0, "memring's rings; 0 is its default")
+	f.Float64Var(&s.rate, "rate", 0, "requests a second of all callers together, their latency counted from when they were due; 0: each caller waits for its reply")
 	f.Usage = func() {
 		fmt.Fprintln(stderr, "usage: bench [flags], or bench COMMAND, of which there are:")
 		for _, c := range commands {
 			fmt.Fprintf(stderr, "  %-34s %s\n", c.usage, c.what)
 		}
+		fmt.Fprintf(stderr, "  GROUP [flags]                      run one group of cases: %s\n", strings.Join(cases.Groups, ", "))
 		fmt.Fprintln(stderr, "flags:")
 		f.PrintDefaults()
 	}
-	f.Float64Var(&s.rate, "rate", 0, "requests a second of all callers together, their latency counted from when they were due; 0: each caller waits for its reply")
 	var group string
 	if len(args) > 0 && slices.Contains(cases.Groups, args[0]) {
 		group, args = args[0], args[1:]
