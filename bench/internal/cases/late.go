@@ -1,6 +1,9 @@
 package cases
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Names of the cases in which replies are late.
 const (
@@ -41,6 +44,9 @@ func late(quick bool) []Case {
 		{Name: NameLateConns, Faults: onePercent, Conns: lateCallers},
 		{Name: NameLateRate, Faults: onePercent, Conns: lateCallers, Rate: lateRate},
 		{Name: NameStall, Faults: Faults{Stall: lateBy, StallAt: 400 * time.Millisecond}},
+	}
+	if quick {
+		all = slices.DeleteFunc(all, func(c Case) bool { return c.Conns > 0 })
 	}
 	for i := range all {
 		c := &all[i]

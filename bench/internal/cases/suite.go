@@ -19,15 +19,19 @@ const (
 // SlowServer is the delay of the stand-in that plays a real network: loopback alone flatters.
 const SlowServer = 150 * time.Microsecond
 
-// Suite lists the cases in the order they run and print, group by group. The quick suite has the main table
-// and the late replies alone; it has no sets, multi-gets or
-// slow server over TCP, and watches the bystander in one set-up only. Grafana's fork differs from gomemcache
-// in little: it runs in the plainest cases on the UNIX socket alone.
+// Suite lists the cases in the order they run and print, group by group. Grafana's fork differs from
+// gomemcache in little: it runs in the plainest cases on the UNIX socket alone.
+//
+// The quick suite has the main table and two cases of late replies, and nobody's fork. It has no sets,
+// multi-gets or slow server over TCP, and watches the bystander in one set-up only.
 func Suite(quick bool) []Case {
 	var all []Case
 	for _, network := range []string{"unix", "tcp"} {
 		everyone := []Client{URing, Poll, GoMemcache}
 		withFork := append(slices.Clone(everyone), Grafana)
+		if quick {
+			withFork = everyone
+		}
 		if network == "tcp" {
 			everyone = append(everyone, Pipelining) // it dials nothing but TCP
 			withFork = everyone
