@@ -77,7 +77,7 @@ func start(ctx context.Context, c cases.Case, client cases.Client, addr string, 
 
 func (w *child) slice(ctx context.Context, cmd worker.Command) (worker.Sample, error) {
 	r, err := w.ask(ctx, cmd, cmd.Slice+patience)
-	if err == nil && r.Sample.Ops == 0 {
+	if err == nil && r.Sample.Ops == 0 && r.Sample.Errors == 0 {
 		err = errors.New("a slice without any operation")
 	}
 	return r.Sample, err

@@ -127,6 +127,10 @@ func add(r *report.Row, s worker.Sample) {
 	slowest(r, s)
 	put := func(key string, v float64) { put(r, key, v) }
 	ops := float64(s.Ops)
+	if ops == 0 { // all calls failed: nothing can be said of one that didn't
+		put("ops_per_s", 0)
+		return
+	}
 	put("wall_us", us(s.Wall)/ops)
 	put("ops_per_s", ops/s.Wall.Seconds())
 	if s.CPU > 0 { // else it is another program's turn, whose process is not ours to measure

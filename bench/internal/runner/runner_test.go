@@ -45,6 +45,17 @@ func TestRowFromSamples(t *testing.T) {
 	require.Nil(t, r.Late)
 }
 
+func TestRoundWithoutSuccess(t *testing.T) {
+	e := &entry{c: cases.Case{Tick: time.Second}, row: newRow(cases.Case{}, cases.URing, Options{})}
+	e.add(worker.Sample{Ops: 100, Wall: time.Second, CPU: time.Second, Max: time.Second, Ticks: make([]worker.Tick, 1)})
+	e.add(worker.Sample{Errors: 100, Wall: time.Second, CPU: time.Second, Max: 2 * time.Second, Ticks: make([]worker.Tick, 1)})
+	e.finish()
+	require.InDelta(t, 50, e.row.OpsPerS, 1e-9)
+	require.InDelta(t, 1e4, e.row.WallUS, 1e-9, "of the round that has one")
+	require.InDelta(t, 50, e.row.Extra[keyErrors], 1e-9)
+	require.InDelta(t, 2e6, e.row.MaxUS, 1e-9)
+}
+
 func TestSeriesIsOfATypicalRound(t *testing.T) {
 	e := &entry{c: cases.Case{Tick: 100 * time.Millisecond, Deadline: 50 * time.Millisecond, Group: "late"}}
 	e.row = newRow(e.c, cases.URing, Options{})
