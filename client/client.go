@@ -90,7 +90,8 @@ func New(servers []string, cfg *Config) (*Client, error) {
 	}
 	for _, s := range cl.servers {
 		for _, e := range cl.engines {
-			s.pools = append(s.pools, &pool{srv: s, eng: e, slots: make([]atomic.Pointer[conn], full.ConnsPerServer)})
+			s.pools = append(s.pools, &pool{srv: s, eng: e,
+				slots: make([]atomic.Pointer[conn], full.ConnsPerServer+full.SpareConns), usual: full.ConnsPerServer})
 		}
 	}
 	cl.home.New = func() any { return cl.engines[cl.nextEng.Add(1)%uint32(len(cl.engines))] }

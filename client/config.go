@@ -37,6 +37,14 @@ type Config struct {
 	// replies that nobody waits for any more. If zero, 2.
 	ConnsPerServer int
 
+	// SpareConns is how many connections beyond ConnsPerServer may be opened to a
+	// server, on each ring, while calls to it time out. The replies on a connection
+	// come in the order of the requests, so one that is late makes all those behind
+	// it late; spread over more connections, fewer are behind it. Connections are
+	// opened as they are needed, each once, and kept: 64 KiB of memory each. If zero,
+	// 62, but none if ConnsPerServer is set; if negative, none.
+	SpareConns int
+
 	// OpTimeout bounds each call, together with the context's deadline, and
 	// includes the time to connect. If zero, 1 s; if negative, no bound.
 	OpTimeout time.Duration
@@ -94,6 +102,7 @@ const (
 	defaultTimeout    = time.Second
 	defaultStallLimit = 10 * time.Second
 	defaultMaxDebt    = 1024
+	defaultSpare      = 62
 	defaultReceive    = 64 << 10
 	defaultSend       = 16 << 10
 	procsPerRing      = 8
@@ -115,6 +124,8 @@ func (c *Config) withDefaults() (Config, error) {
 		return out, fmt.Errorf("%w: Rings is %d, want 0 to %d", ErrConfig, out.Rings, maxRings)
 	case out.ConnsPerServer < 0 || out.ConnsPerServer > maxConns:
 		return out, fmt.Errorf("%w: ConnsPerServer is %d, want 0 to %d", ErrConfig, out.ConnsPerServer, maxConns)
+	case out.SpareConns > maxConns:
+		return out, fmt.Errorf("%w: SpareConns is %d, want at most %d", ErrConfig, out.SpareConns, maxConns)
 	case out.Engine == URing && out.DialContext != nil:
 		return out, fmt.Errorf("%w: connections of DialContext run on the poll engine, but Engine is URing", ErrConfig)
 	}
@@ -123,7 +134,9 @@ func (c *Config) withDefaults() (Config, error) {
 	}
 	if out.ConnsPerServer == 0 {
 		out.ConnsPerServer = 2
+		defaulted(&out.SpareConns, defaultSpare)
 	}
+	out.SpareConns = max(out.SpareConns, 0)
 	defaulted(&out.OpTimeout, defaultTimeout)
 	defaulted(&out.DialTimeout, defaultTimeout)
 	defaulted(&out.StallLimit, defaultStallLimit)

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/memring/memring/client/transport"
 )
 
 const (
@@ -38,6 +40,9 @@ type pool struct {
 	eng *engineSlot
 
 	slots []atomic.Pointer[conn] // dialled lazily, in order
+	usual int                    // so many; those behind are spare
+
+	troubleEnds atomic.Int64 // in transport.Nanos; 0: there is none
 
 	mu      sync.Mutex
 	dialing *dial     // the attempt under way
@@ -52,35 +57,96 @@ type dial struct {
 	err  error
 }
 
-// pick returns the connection for the next request, or nil if there is none.
-// It prefers one without debt, then the first in order that is not busy, so
-// that few callers share one connection and batch; full tells that another
-// connection would help.
-func (p *pool) pick() (best *conn, full bool) {
-	full = true
+// pick returns the connection for the next request, or nil if there is none; more
+// tells that another connection would help.
+func (p *pool) pick() (best *conn, more bool) {
+	if p.troubled() {
+		return p.pickSpread()
+	}
+	return p.pickFirst()
+}
+
+// pickFirst prefers a connection without debt, then the first in order that is not
+// busy, so that few callers share one connection and batch. Spare connections are
+// for when the others have debt.
+func (p *pool) pickFirst() (best *conn, more bool) {
+	more = true
+	bestCost := int32(0)
+	for i := range p.slots {
+		if i >= p.usual && best != nil && bestCost < inDebt {
+			return best, more
+		}
+		c := p.slots[i].Load()
+		if c == nil || c.down.Load() {
+			continue
+		}
+		cost := c.load.Load()
+		if c.debt.replies.Load() > 0 {
+			cost = min(cost, inDebt) + inDebt
+		}
+		if cost < spillLoad {
+			return c, false
+		}
+		if best == nil || cost < bestCost {
+			best, bestCost = c, cost
+		}
+	}
+	return best, more
+}
+
+// inDebt is the cost of a connection in debt, above all loads.
+const inDebt = 1 << 24
+
+// troubleTime is for how long a server counts as in trouble after a call to it
+// has timed out.
+const troubleTime = time.Second
+
+// trouble notes that a call has timed out.
+func (p *pool) trouble() { p.troubleEnds.Store(transport.Now() + int64(troubleTime)) }
+
+// troubled reports whether that was of late.
+func (p *pool) troubled() bool {
+	end := p.troubleEnds.Load()
+	if end == 0 {
+		return false
+	}
+	if transport.Now() < end {
+		return true
+	}
+	p.troubleEnds.CompareAndSwap(end, 0)
+	return false
+}
+
+// pickSpread spreads requests over as many connections as there may be: replies on
+// one come in order, so whoever waits behind a late one is late as well. It takes
+// the connection with the least outstanding, of those without debt.
+func (p *pool) pickSpread() (best *conn, more bool) {
 	bestCost := int32(0)
 	for i := range p.slots {
 		c := p.slots[i].Load()
 		if c == nil || c.down.Load() {
 			continue
 		}
-		load, debt := c.load.Load(), c.debt.replies.Load()
-		if load < spillLoad && debt == 0 {
+		cost := c.load.Load()
+		if c.debt.replies.Load() > 0 {
+			cost = min(cost, inDebt) + inDebt
+		}
+		if cost == 0 {
 			return c, false
 		}
-		if cost := load + debt*spillLoad; best == nil || cost < bestCost {
+		if best == nil || cost < bestCost {
 			best, bestCost = c, cost
 		}
 	}
-	return best, full
+	return best, true
 }
 
 // get returns a connection, dialling if there is none. It gives up at the
 // deadline or when ctx is done; nothing has been sent then.
 func (p *pool) get(ctx context.Context, deadline time.Time) (*conn, error) {
-	c, full := p.pick()
+	c, more := p.pick()
 	if c != nil {
-		if full && p.hasRoom() {
+		if more && p.hasRoom() {
 			_, _ = p.startDial() // for those who come later
 		}
 		return c, nil
@@ -121,9 +187,14 @@ func (d *dial) wait(ctx context.Context, deadline time.Time) error {
 	}
 }
 
-// hasRoom reports whether a slot is free.
+// hasRoom reports whether a slot is free for another connection: spare ones are for
+// when the server is in trouble.
 func (p *pool) hasRoom() bool {
-	for i := range p.slots {
+	n := p.usual
+	if p.troubled() {
+		n = len(p.slots)
+	}
+	for i := range p.slots[:n] {
 		if c := p.slots[i].Load(); c == nil || c.down.Load() {
 			return true
 		}

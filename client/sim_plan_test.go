@@ -61,6 +61,7 @@ func newSimPlan(seed uint64) simPlan {
 		lag:      simPick(r, 0, 0, 0.1, 0.5),
 		config: client.Config{
 			ConnsPerServer: 1 + r.IntN(3),
+			SpareConns:     simPick(r, 0, 0, 2, 5),
 			OpTimeout:      simPick(r, 5*time.Millisecond, 20*time.Millisecond, 20*time.Millisecond, 60*time.Millisecond),
 			DialTimeout:    simPick(r, 10*time.Millisecond, 50*time.Millisecond),
 			StallLimit:     simPick(r, -1, 20*time.Millisecond, 100*time.Millisecond, time.Second),

@@ -185,7 +185,7 @@ func (s *sim) recover() {
 	if s.gentle() && n.Losses > 0 && s.closeAt == 0 {
 		s.broken("%d connections were lost, and nothing breaks any", n.Losses)
 	}
-	if most := int64(s.servers * s.config.ConnsPerServer); n.Conns > most {
+	if most := int64(s.servers * (s.config.ConnsPerServer + s.config.SpareConns)); n.Conns > most {
 		s.broken("%d connections are open, of %d at most", n.Conns, most)
 	}
 	if n.Desyncs > uint64(s.forged.Load()) {
