@@ -17,7 +17,7 @@ type lateness struct {
 }
 
 const (
-	latenessBuckets = 2000
+	latenessBuckets = 10_000 // up to a second
 	latenessStep    = 100 * time.Microsecond
 
 	// A call shall return within lateSoon of its deadline, but for one in a thousand, and each within
@@ -75,14 +75,16 @@ const controlTimers = 32
 
 // control measures the machine until stop is closed: how late timers of Go's are that have nothing to do with
 // memring, but go off at such times as the deadlines of calls. Calls can't be expected to be less late.
-func control(l *lateness, r *rand.Rand, stop <-chan struct{}) {
+func control(l *lateness, s *stalls, r *rand.Rand, stop <-chan struct{}) {
 	for {
 		patience := shortPatience(r)
 		due := now() + int64(patience)
 		t := time.NewTimer(patience)
 		select {
 		case <-t.C:
-			l.add(time.Duration(now() - due))
+			at := now()
+			l.add(time.Duration(at - due))
+			s.machineStood(due, at)
 		case <-stop:
 			t.Stop()
 			return

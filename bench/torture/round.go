@@ -58,9 +58,8 @@ func runRound(ctx context.Context, p plan, t *tally, say report) (err error) {
 	l.cl = cl
 	idle := make(chan struct{})
 	var aside sync.WaitGroup
-	aside.Go(func() { l.stalls.watchMachine(idle) })
 	for i := range controlTimers {
-		aside.Go(func() { control(&t.timer, rand.New(rand.NewPCG(p.seed, uint64(i))), idle) })
+		aside.Go(func() { control(&t.timer, &l.stalls, rand.New(rand.NewPCG(p.seed, uint64(i))), idle) })
 	}
 	ended := l.start()
 	hung := watch(l, ended)
@@ -84,7 +83,7 @@ func runRound(ctx context.Context, p plan, t *tally, say report) (err error) {
 	}
 	close(idle)
 	aside.Wait()
-	t.inexcusable.Add(l.stalls.inexcusable())
+	t.unexplained.Add(l.stalls.unexplained())
 	if p.fault.soft {
 		s.recovery(p, l, say)
 	}

@@ -1,15 +1,17 @@
 package main
 
 import (
+	"cmp"
+	"slices"
 	"sync"
 	"time"
 )
 
 // stalls tells calls that were late because of memring from those that were because the machine had no time:
-// then a timer of Go's that has nothing to do with memring is late as well, at the same time.
+// then some of the timers of Go's that have nothing to do with memring are late as well, at the same time.
 type stalls struct {
 	mu      sync.Mutex
-	machine []span // from when the timer should have come until it came
+	machine []span // from when a timer should have come until it came
 	calls   []span // from a late call's deadline until its return
 }
 
@@ -35,32 +37,23 @@ func (s *stalls) callWasLate(due, ended int64) {
 	}
 }
 
-// inexcusable counts the calls that were too late even without the time in which the machine stood.
-func (s *stalls) inexcusable() (n uint64) {
+// unexplained counts the calls that were too late even without the time in which a timer stood.
+func (s *stalls) unexplained() (n uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	slices.SortFunc(s.machine, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 	for _, c := range s.calls {
-		late := c.to - c.from
-		for _, m := range s.machine { // in order, and one does not overlap the next
-			late -= max(min(c.to, m.to)-max(c.from, m.from), 0)
+		late, until := c.to-c.from, c.from
+		for _, m := range s.machine {
+			from, to := max(m.from, until), min(m.to, c.to)
+			if to > from { // what the one before it does not cover
+				late -= to - from
+				until = to
+			}
 		}
 		if late > int64(lateLimit) {
 			n++
 		}
 	}
 	return n
-}
-
-// watchMachine notes when the machine stands, until stop is closed.
-func (s *stalls) watchMachine(stop <-chan struct{}) {
-	const nap = 2 * time.Millisecond
-	for {
-		due := now() + int64(nap)
-		select {
-		case <-stop:
-			return
-		case <-time.After(nap):
-			s.machineStood(due, now())
-		}
-	}
 }

@@ -28,7 +28,7 @@ type tally struct {
 	unquiet       atomic.Uint64 // calls that failed where only idle connections were closed
 	misclosed     atomic.Uint64 // calls that ended otherwise than Close should end them
 
-	inexcusable atomic.Uint64 // calls late by more than lateLimit that the machine does not explain
+	unexplained atomic.Uint64 // calls late by more than lateLimit that the machine does not explain
 
 	late  lateness // of the calls that returned after their deadline
 	timer lateness // of timers that have nothing to do with memring, at the same time
@@ -39,7 +39,7 @@ func (t *tally) numbers() []*atomic.Uint64 {
 	return []*atomic.Uint64{
 		&t.ops, &t.gets, &t.wrong, &t.hangs, &t.leaks, &t.desyncs, &t.timeouts, &t.sent, &t.owed, &t.saved,
 		&t.lost, &t.unavailable, &t.overloaded, &t.server, &t.odd, &t.dials, &t.losses, &t.unwanted, &t.unquiet, &t.misclosed, &t.lateWrites,
-		&t.inexcusable,
+		&t.unexplained,
 	}
 }
 
