@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"runtime"
 	"testing"
 	"time"
 
@@ -138,6 +139,7 @@ func TestValuesAreTheirOwn(t *testing.T) {
 			require.NoError(t, c.Set(ctx, client.Item{Key: k, Value: want[k]}))
 		}
 		kept := make(map[string][]byte, n)
+		before := liveHeap()
 		var bytesKept, room int
 		for _, k := range keys {
 			it, err := c.Get(ctx, k)
@@ -146,6 +148,8 @@ func TestValuesAreTheirOwn(t *testing.T) {
 			bytesKept += len(it.Value)
 			room += cap(it.Value)
 		}
+		grown := liveHeap() - before
+		assert.Less(t, grown, int64(bytesKept)*5/4+1<<20, "values keep more than themselves alive")
 		for it, err := range c.GetMulti(ctx, keys) { // over the same buffers
 			require.NoError(t, err)
 			require.True(t, bytes.Equal(want[it.Key], it.Value))
@@ -155,4 +159,13 @@ func TestValuesAreTheirOwn(t *testing.T) {
 		}
 		assert.Equal(t, bytesKept, room, "values have room that nobody needs")
 	})
+}
+
+// liveHeap is how much memory is reachable.
+func liveHeap() int64 {
+	runtime.GC()
+	runtime.GC() // and what pools had kept
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }

@@ -12,7 +12,7 @@ import (
 
 // landMax bounds one receive into a value's place. It completes only when it is
 // full, and until then nobody knows that the server is alive.
-const landMax = 1 << 20
+const landMax = 2 << 20
 
 // fillRecv makes s the receive into the free part of the window, or to where the
 // next bytes land instead. Driver only.
