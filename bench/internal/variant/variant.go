@@ -5,19 +5,27 @@ package variant
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 )
 
 // Edit replaces the only occurrence of Old in a file of the library, named from the module's root.
 type Edit struct{ File, Old, New string }
 
-// Build builds package main of the module in the current folder into dir and returns the program's path.
+// Build builds package main of this module into dir and returns the program's path. It needs Go, and the
+// checkout that this program was built from.
 func Build(ctx context.Context, dir string, edits []Edit) (exe string, err error) {
-	root, err := goTool(ctx, "list", "-m", "-f", "{{.Dir}}", "github.com/memring/memring")
+	_, file, _, ok := runtime.Caller(0)
+	if !ok || !filepath.IsAbs(file) { // -trimpath
+		return "", errors.New("this program does not know where its checkout is")
+	}
+	bench := filepath.Join(filepath.Dir(file), "..", "..")
+	root, err := goTool(ctx, bench, "list", "-m", "-f", "{{.Dir}}", "github.com/memring/memring")
 	if err != nil {
 		return "", err
 	}
@@ -42,7 +50,7 @@ func Build(ctx context.Context, dir string, edits []Edit) (exe string, err error
 		return "", err
 	}
 	exe = filepath.Join(dir, "bench-variant")
-	_, err = goTool(ctx, "build", "-overlay", listed, "-o", exe, ".")
+	_, err = goTool(ctx, bench, "build", "-overlay", listed, "-o", exe, ".")
 	return exe, err
 }
 
@@ -66,13 +74,14 @@ func Apply(root string, edits []Edit) (map[string]string, error) {
 	return texts, nil
 }
 
-func goTool(ctx context.Context, args ...string) (string, error) {
+func goTool(ctx context.Context, in string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = in
 	var complaints strings.Builder
 	cmd.Stderr = &complaints
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("go %s: %w\n%s", args[0], err, complaints.String())
+		return "", fmt.Errorf("go %s: %w: %s", args[0], err, strings.TrimSpace(complaints.String()))
 	}
 	return strings.TrimSpace(string(out)), nil
 }
