@@ -22,7 +22,7 @@ type service struct {
 }
 
 func (s *service) slice(ctx context.Context, cmd worker.Command) (worker.Sample, error) {
-	if _, err := s.child.ask(ctx, cmd, patience); err != nil { // the meters' beginning
+	if _, err := s.ask(ctx, cmd, patience); err != nil { // the meters' beginning
 		return worker.Sample{}, err
 	}
 	d := wholeSeconds(cmd.Slice)
@@ -32,7 +32,7 @@ func (s *service) slice(ctx context.Context, cmd worker.Command) (worker.Sample,
 	if err != nil {
 		return worker.Sample{}, fmt.Errorf("%s: %w\n%s", Wrk, err, out)
 	}
-	r, err := s.child.ask(ctx, cmd, patience)
+	r, err := s.ask(ctx, cmd, patience)
 	if err != nil {
 		return worker.Sample{}, err
 	}
