@@ -80,10 +80,7 @@ func (p *pool) pickFirst() (best *conn, more bool) {
 		if c == nil || c.down.Load() {
 			continue
 		}
-		cost := c.load.Load()
-		if c.debt.replies.Load() > 0 {
-			cost = min(cost, inDebt) + inDebt
-		}
+		cost := c.cost()
 		if cost < spillLoad {
 			return c, false
 		}
@@ -96,6 +93,15 @@ func (p *pool) pickFirst() (best *conn, more bool) {
 
 // inDebt is the cost of a connection in debt, above all loads.
 const inDebt = 1 << 24
+
+// cost orders connections: by debt, then by what is outstanding.
+func (c *conn) cost() int32 {
+	load := c.load.Load()
+	if c.debt.replies.Load() > 0 {
+		return min(load, inDebt) + inDebt
+	}
+	return load
+}
 
 // troubleTime is for how long a server counts as in trouble after a call to it
 // has timed out.
@@ -127,10 +133,7 @@ func (p *pool) pickSpread() (best *conn, more bool) {
 		if c == nil || c.down.Load() {
 			continue
 		}
-		cost := c.load.Load()
-		if c.debt.replies.Load() > 0 {
-			cost = min(cost, inDebt) + inDebt
-		}
+		cost := c.cost()
 		if cost == 0 {
 			return c, false
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // loads makes a pool with connections of these loads, of which usual are not
@@ -79,4 +80,14 @@ func TestTroubleEnds(t *testing.T) {
 		assert.False(t, p.troubled())
 		assert.Zero(t, p.troubleEnds.Load(), "the clock is looked at no more")
 	})
+}
+
+// A call that times out is what trouble is.
+func TestTroubleIsNoticed(t *testing.T) {
+	cl, err := New([]string{"127.0.0.1:1"}, &Config{Engine: Poll, MaxDebt: -1, StallLimit: -1})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, cl.Close()) }()
+	p := cl.servers[0].pools[0]
+	(&conn{p: p}).owes()
+	assert.True(t, p.troubled())
 }

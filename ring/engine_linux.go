@@ -56,7 +56,9 @@ type Engine struct {
 
 	driving    atomic.Bool
 	buried     int           // driver's: connections that have ended
-	nops       int           // driver's: NOPs reaped, see nudge
+	reaped     int           // driver's: completions of all kinds
+	nops       int           // driver's: NOPs among them, see nudge
+	pauses     int           // driver's: times that the kernel has refused, see drive
 	resting    []*conn       // driver's: receives to arm with the next enter
 	canceling  []*conn       // driver's: with operations to cancel with it
 	turns      atomic.Uint64 // how often a driver has begun to wait

@@ -22,6 +22,7 @@ func (e *Engine) reap() (n int) {
 			}
 			break
 		}
+		e.reaped++
 		switch c, kind := e.slots.owner(ud); {
 		case c == nil:
 			e.nops++

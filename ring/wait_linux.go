@@ -61,9 +61,9 @@ func (e *Engine) Wake(w *transport.Waiter) {
 	}
 }
 
-// A driver that comes back from the kernel again and again without anything, not
-// even a NOP, is refused (EAGAIN, EBUSY), for want of memory most likely: it
-// pauses. Signals have the same effect, but not that often.
+// A driver that comes back from the kernel again and again without any completion is
+// refused (EAGAIN, EBUSY), for want of memory most likely: it pauses. Signals have
+// the same effect, but not that often.
 const (
 	refusedTurns = 8
 	refusedPause = 100 * time.Microsecond
@@ -83,14 +83,15 @@ func (e *Engine) drive(w *transport.Waiter, dl int64, done <-chan struct{}) erro
 			e.crowded()
 		}
 		e.gather()
-		nops := e.nops
+		reaped := e.reaped
 		news := e.turn(e.waitKind(), w, dl)
 		if w.Take() {
 			return nil
 		}
-		if news > 0 || e.nops != nops {
+		if e.reaped != reaped {
 			vain = 0
 		} else if vain++; vain > refusedTurns {
+			e.pauses++
 			time.Sleep(refusedPause)
 		}
 		if news == 0 && e.roused.Load() && e.roused.Swap(false) {
