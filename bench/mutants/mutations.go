@@ -300,11 +300,11 @@ var mutations = []mutation{
 	if c.baton == held {`,
 		`c.diverted = true
 	if false {`,
-	}}, "fallback", "TestConformance/.*/LandingDiverted$"},
+	}}, "fallback", "TestConformance"},
 	{"fallback: lender that drives not woken", []edit{{"fallback/write.go",
 		`if c.hold.w != nil && c.hold.w.Signalled() {`,
 		`if false {`,
-	}}, "fallback", "TestConformance/.*/LentAnswered"},
+	}}, "fallback", "TestConformance"},
 
 	// ring: memory and completions
 	{"ring: generation in user_data ignored", []edit{{"ring/slots_linux.go",
