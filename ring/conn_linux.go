@@ -33,7 +33,7 @@ type conn struct {
 	msg     *message         // of a send in several pieces
 	async   bool             // that send may wait in the kernel
 	sending bool             // a send is in the kernel, of flying
-	recall  bool             // and it was asked to end, for a loan
+	recall  canceling        // of that send, for a loan
 	ahead   int              // sends that settle has found complete, whose completions are not reaped yet
 	dirty   bool             // in Engine.dirty
 	blocked bool             // the socket was full: the next send may wait in the kernel
@@ -51,7 +51,7 @@ type conn struct {
 	ended  bool   // Handler.Closed was called
 
 	diverted  atomic.Bool // into is wanted back
-	canceling bool        // and its receive was asked to end
+	canceling canceling   // of its receive
 }
 
 var _ transport.Conn = (*conn)(nil)

@@ -39,6 +39,7 @@ type fakeKernel struct {
 	dropped bool          // a completion was lost: EBADR, told once
 	lossy   bool          // the next completion is to be lost
 	idle    bool          // the one that waits has submitted nothing, so EBADR can be told
+	missed  []int32       // what the next cancellations answer, to no effect
 
 	broke bool // for the one or the other reason
 

@@ -48,9 +48,11 @@ func (k *fakeKernel) cancel(s sqeView) {
 		switch {
 		case !recv && !send:
 			continue
+		case len(k.missed) > 0:
+			res, k.missed = k.missed[0], k.missed[1:]
 		case k.chance(k.odds.cancelAgain):
 			k.faults["cancelAgain"]++
-			if res = -int32(unix.EALREADY); k.rnd.IntN(2) == 0 {
+			if res = -int32([]unix.Errno{unix.EALREADY, unix.ENOENT, 0}[k.rnd.IntN(3)]); k.rnd.IntN(2) == 0 {
 				f.progress() // data may win
 			}
 		case recv:

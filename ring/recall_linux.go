@@ -2,7 +2,6 @@ package ring
 
 import (
 	uring "github.com/iceber/iouring-go/syscall"
-	"golang.org/x/sys/unix"
 
 	"github.com/memring/memring/client/transport"
 )
@@ -95,10 +94,10 @@ func (e *Engine) fillCancel(c *conn, k opKind) bool {
 	defer c.mu.Unlock()
 	target := opRecv
 	if k == opCancelRecv {
-		if len(c.into) == 0 || !c.armed || c.canceling || c.dead != nil || !c.diverted.Load() {
+		if len(c.into) == 0 || !c.armed || !c.canceling.due() || c.dead != nil || !c.diverted.Load() {
 			return true // over, or it is on its way
 		}
-	} else if target = opSend; !c.sending || !c.async || c.recall || c.dead != nil || !c.flying.Wanted() {
+	} else if target = opSend; !c.sending || !c.async || !c.recall.due() || c.dead != nil || !c.flying.Wanted() {
 		return true // one that is not async ends by itself
 	}
 	s := e.entry()
@@ -108,27 +107,44 @@ func (e *Engine) fillCancel(c *conn, k opKind) bool {
 	s.PrepOperation(uring.IORING_OP_ASYNC_CANCEL, -1, c.userData(target), 0, 0)
 	s.SetUserData(c.userData(k))
 	if k == opCancelRecv {
-		c.canceling = true
+		c.canceling.asked = true
 	} else {
-		c.recall = true
+		c.recall.asked = true
 	}
 	e.unclaimed++
 	return true
 }
 
-// cancelDone takes in the completion of a cancellation: it is about to be carried
-// out, or there was nothing to cancel any more, unless the operation was running
-// just then (EALREADY in io_uring_enter(2)). Driver only.
+// cancelDone takes in the completion of a cancellation. Whatever it says, the
+// operation may go on, and is cancelled again if its completion does not come with
+// this one: see canceling. Driver only.
 func (c *conn) cancelDone(k opKind, res int32) {
-	if unix.Errno(-res) != unix.EALREADY {
-		return
-	}
 	if k == opCancelRecv {
-		c.canceling = false
+		c.canceling.answered(res)
 	} else {
 		c.mu.Lock()
-		c.recall = false
+		c.recall.answered(res)
 		c.mu.Unlock()
 	}
 	c.e.canceling = append(c.e.canceling, c)
+}
+
+// canceling is how far the cancellation of one operation has come. The operation
+// may be running just then (EALREADY in io_uring_enter(2)), or about to run again
+// and not be found (ENOENT). It may even go on although it was said to end: in Linux
+// 6.1, io_apoll_task_func looks for a cancellation before it takes the lock under
+// which cancellations are made, and so does not see one that it waits for. That
+// answer usually means what it says, if not at once, so it is doubted only once.
+type canceling struct {
+	asked    bool // a cancellation is in the kernel
+	promised int  // how many were to be carried out
+}
+
+func (x *canceling) due() bool { return !x.asked && x.promised < 2 }
+
+func (x *canceling) answered(res int32) {
+	x.asked = false
+	if res == 0 {
+		x.promised++
+	}
 }

@@ -46,7 +46,7 @@ func (c *conn) fillRecv(s *sqe) {
 
 // recvDone takes in the completion of a receive. Driver only.
 func (c *conn) recvDone(res int32) {
-	c.armed, c.canceling = false, false
+	c.armed, c.canceling = false, canceling{}
 	switch {
 	case res > 0:
 		if !c.delivered(int(res)) {

@@ -42,7 +42,7 @@ func (c *conn) takeSend(s *sqe) sendState {
 		c.flying, c.pending = c.pending, c.flying
 	}
 	c.flying.KeepWanted()
-	c.sending, c.async, c.recall = true, c.blocked, false
+	c.sending, c.async, c.recall = true, c.blocked, canceling{}
 	if b := c.flying.Next(); b != nil {
 		s.PrepOperation(uring.IORING_OP_SEND, int32(c.fd), uint64(uintptr(unsafe.Pointer(&b[0]))), uint32(min(len(b), maxSend)), 0)
 	} else {
