@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"bytes"
 	"slices"
 	"sync/atomic"
 )
@@ -39,8 +40,18 @@ type Outbox struct {
 type lent struct {
 	at   int
 	body []byte // what has not left of it
-	loan *Loan
+	loan *Loan  // nil: body was lent and is a copy
 }
+
+// end ends the loan, if it has not been over before.
+func (l *lent) end() {
+	if l.loan != nil {
+		l.loan.end()
+		l.loan = nil
+	}
+}
+
+func (l *lent) wanted() bool { return l.loan != nil && l.loan.w != nil }
 
 // Len is how many bytes have not left.
 func (b *Outbox) Len() int { return b.size }
@@ -87,7 +98,7 @@ func (b *Outbox) Retract(size, after int) bool {
 	begin := b.at + from - lentBefore
 	end := begin + size - lentInside
 	for i := first; i < last; i++ {
-		b.lent[i].loan.end()
+		b.lent[i].end()
 	}
 	b.lent = slices.Delete(b.lent, first, last)
 	b.own = slices.Delete(b.own, begin, end)
@@ -141,30 +152,30 @@ func (b *Outbox) Left(n int) {
 			return
 		}
 		b.at, n = l.at, n-len(l.body)
-		l.loan.end()
+		l.end()
 		b.lent = slices.Delete(b.lent, 0, 1)
 	}
 	b.at += n
 }
 
 // Keep ends a loan by copying what has not left of its body, if it is here. Nobody
-// may be reading what [Outbox.Next] or [Outbox.Pieces] have returned.
+// may be reading what [Outbox.Next] or [Outbox.Pieces] have returned. The copy has
+// memory of its own: to make room for it among the bytes that others have queued
+// would take as long as those are many, and lenders come back for their bodies all
+// at once, late, when a server stalls.
 func (b *Outbox) Keep(loan *Loan) bool {
-	i := slices.IndexFunc(b.lent, func(l lent) bool { return l.loan == loan })
-	if i >= 0 {
-		b.keep(i)
+	for i := range b.lent {
+		if l := &b.lent[i]; l.loan == loan {
+			l.keep()
+			return true
+		}
 	}
-	return i >= 0
+	return false
 }
 
-func (b *Outbox) keep(i int) {
-	l := b.lent[i]
-	b.own = slices.Insert(b.own, l.at, l.body...)
-	b.lent = slices.Delete(b.lent, i, i+1)
-	for j := i; j < len(b.lent); j++ {
-		b.lent[j].at += len(l.body)
-	}
-	l.loan.end()
+func (l *lent) keep() {
+	l.body = bytes.Clone(l.body)
+	l.end()
 }
 
 // Want has w signalled at the end of the loan. It reports whether the loan is here.
@@ -180,14 +191,19 @@ func (b *Outbox) Want(loan *Loan, w *Waiter) bool {
 
 // Wanted reports whether the end of any loan is wanted.
 func (b *Outbox) Wanted() bool {
-	return slices.ContainsFunc(b.lent, func(l lent) bool { return l.loan.w != nil })
+	for i := range b.lent {
+		if b.lent[i].wanted() {
+			return true
+		}
+	}
+	return false
 }
 
 // KeepWanted ends the loans whose end is wanted, as Keep does.
 func (b *Outbox) KeepWanted() {
-	for i := len(b.lent) - 1; i >= 0; i-- {
-		if b.lent[i].loan.w != nil {
-			b.keep(i)
+	for i := range b.lent {
+		if l := &b.lent[i]; l.wanted() {
+			l.keep()
 		}
 	}
 }
@@ -195,8 +211,8 @@ func (b *Outbox) KeepWanted() {
 // Reset empties the Outbox. It ends all loans and keeps memory of up to most bytes
 // for the next requests.
 func (b *Outbox) Reset(most int) {
-	for _, l := range b.lent {
-		l.loan.end()
+	for i := range b.lent {
+		b.lent[i].end()
 	}
 	clear(b.lent)
 	b.lent, b.own, b.at, b.size = b.lent[:0], b.own[:0], 0, 0

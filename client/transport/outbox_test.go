@@ -14,6 +14,7 @@ import (
 type request struct {
 	bytes []byte
 	loan  *Loan // nil: copied
+	body  []byte
 }
 
 // TestOutboxModel compares an Outbox with a plain list of requests, by seed.
@@ -44,7 +45,7 @@ func outboxRun(r *rand.Rand) error {
 			head, body, tail := append(draw(5), 'h'), draw(20), draw(2)
 			q := request{bytes: slices.Concat(head, body, tail)}
 			if r.IntN(2) == 0 && len(body) > 0 {
-				q.loan = new(Loan)
+				q.loan, q.body = new(Loan), body
 			}
 			b.Append(head, body, tail, q.loan)
 			clear(head)
@@ -112,6 +113,7 @@ func outboxRun(r *rand.Rand) error {
 			if !q.loan.Over() {
 				return fmt.Errorf("a loan was to end")
 			}
+			clear(q.body)
 		case 5:
 			if len(queue) == 0 && r.IntN(2) == 0 {
 				b.Reset(r.IntN(2) * 100)
@@ -141,6 +143,22 @@ func outboxRun(r *rand.Rand) error {
 		}
 	}
 	return nil
+}
+
+// TestOutboxKeepMovesNothing: a loan that ends costs a copy of its body, whatever
+// else is queued.
+func TestOutboxKeepMovesNothing(t *testing.T) {
+	var b Outbox
+	loans := make([]Loan, 20)
+	for i := range loans {
+		b.Append([]byte("head"), make([]byte, 1000), []byte("tail"), &loans[i])
+	}
+	before := b.Cap()
+	for i := range loans {
+		require.True(t, b.Keep(&loans[i]))
+	}
+	require.Equal(t, before, b.Cap())
+	require.Equal(t, 20*1008, b.Len())
 }
 
 // TestOutboxFull: with room for all pieces, all of it leaves at once.
