@@ -27,7 +27,6 @@ const stallLooks = 8
 func (c *conn) owes() {
 	n := c.debt.replies.Add(1)
 	c.p.srv.counters.timeouts.Add(1)
-	c.p.trouble()
 	cfg := &c.p.srv.cl.cfg
 	if cfg.MaxDebt > 0 && int(n) > cfg.MaxDebt {
 		c.giveUp(closedDebt, fmt.Errorf("more than %d abandoned requests unanswered (Config.MaxDebt)", cfg.MaxDebt))

@@ -84,6 +84,48 @@ func TestDebtIsAvoided(t *testing.T) {
 	})
 }
 
+// Spare connections are for servers that are late, which calls that their callers
+// have cancelled or left do not show.
+func TestCancelledCallsOpenNoSpares(t *testing.T) {
+	cfg := client.Config{ConnsPerServer: 1, SpareConns: 3}
+	onScript(t, memcachedtest.ServerOptions{}, cfg, func(t *testing.T, c *client.Client, srv *memcachedtest.Server) {
+		for _, k := range []string{"k", "other"} {
+			require.NoError(t, c.Set(patient(t), client.Item{Key: k, Value: []byte("v")}))
+		}
+		for range c.GetMulti(patient(t), []string{"k", "other"}) {
+			break
+		}
+		release := make(chan struct{})
+		srv.SetScript(memcachedtest.OnKey("k", memcachedtest.Answer().Stall(release)))
+		abandon(t, c, srv, "k", 1)
+		before := c.Counters().BytesOut
+		done := make(chan error)
+		go func() {
+			_, err := c.Get(patient(t), "other")
+			done <- err
+		}()
+		eventually(t, "another call is behind it", func() bool { return c.Counters().BytesOut > before })
+		close(release)
+		require.NoError(t, <-done)
+		require.EqualValues(t, 1, c.Counters().Dials)
+
+		release = make(chan struct{})
+		srv.SetScript(memcachedtest.OnKey("k", memcachedtest.Answer().Stall(release)))
+		defer close(release)
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+		defer cancel()
+		_, err := c.Get(ctx, "k")
+		require.ErrorIs(t, err, client.ErrTimeout)
+		eventually(t, "the server is late, and calls go by another connection", func() bool {
+			ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+			defer cancel()
+			_, err := c.Get(ctx, "other")
+			return err == nil
+		})
+		require.Greater(t, c.Counters().Dials, uint64(1))
+	})
+}
+
 // A server from which nothing comes for the stall limit is noticed although no
 // call is made; one that is merely slow is not given up.
 func TestStall(t *testing.T) {

@@ -166,7 +166,7 @@ func (cl *Client) do(ctx context.Context, srv *server, o *op) error {
 // giveUp ends a call whose wait has ended with err. It returns nil if the reply
 // has come after all.
 func (cl *Client) giveUp(ctx context.Context, srv *server, o *op, err error) error {
-	v := o.verb
+	v, p := o.verb, o.c.p
 	outcome := Unknown
 	if o.c.retract(o) {
 		outcome = NotSent // the FIFO has the void now, and recycles it
@@ -174,7 +174,9 @@ func (cl *Client) giveUp(ctx context.Context, srv *server, o *op, err error) err
 		o.own.Take() // done is signalled under the op's lock
 		return nil
 	}
-	return &OpError{Op: v.String(), Server: srv.name, Err: cl.waitError(ctx, err), Outcome: outcome}
+	err = cl.waitError(ctx, err)
+	p.gaveUp(outcome, err)
+	return &OpError{Op: v.String(), Server: srv.name, Err: err, Outcome: outcome}
 }
 
 // errorOf puts o back and returns the error that it ended with.

@@ -255,6 +255,7 @@ func (m *multi) giveUp(ctx context.Context, err error, yield func(Item, error) b
 		if len(keys) == 0 {
 			continue // all were answered, only the end was missing
 		}
+		p.srv.pools[m.eng.i].gaveUp(outcome, err)
 		if !yield(Item{}, partError(p, keys, err, outcome)) {
 			return
 		}

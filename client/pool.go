@@ -107,6 +107,14 @@ func (c *conn) cost() int32 {
 // has timed out.
 const troubleTime = time.Second
 
+// gaveUp notes that a call has ended with err and without its reply. One that was
+// cancelled, or needed no more of a GetMulti, says nothing of the server.
+func (p *pool) gaveUp(outcome Outcome, err error) {
+	if outcome == Unknown && errors.Is(err, ErrTimeout) {
+		p.trouble()
+	}
+}
+
 // trouble notes that a call has timed out.
 func (p *pool) trouble() { p.troubleEnds.Store(transport.Now() + int64(troubleTime)) }
 
