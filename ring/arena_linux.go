@@ -115,6 +115,6 @@ func (a *arena) unmap() {
 }
 
 func memlockError(err error) error {
-	return fmt.Errorf("io_uring works with plain receives, because its receive buffers are not registered: io_uring_register: %w (each connection needs %d KiB; %s)",
+	return fmt.Errorf("io_uring works with plain receives on connections whose receive buffers can't be registered: io_uring_register: %w (each connection needs %d KiB; %s)",
 		err, transport.WindowSize>>10, memlockAdvice())
 }

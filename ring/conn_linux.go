@@ -9,8 +9,8 @@ import (
 	"github.com/memring/memring/client/transport"
 )
 
-// keepSendBuffer is the largest send buffer kept for the next send. When the ring
-// falls idle its connections keep none.
+// keepSendBuffer is the largest send buffer kept for the next send. An idle
+// connection keeps none, see Engine.sweep.
 const keepSendBuffer = 256 << 10
 
 // conn is one socket on the ring.
@@ -36,6 +36,8 @@ type conn struct {
 	recall  canceling        // of that send, for a loan
 	ahead   int              // sends that settle has found complete, whose completions are not reaped yet
 	dirty   bool             // in Engine.dirty
+	holds   bool             // in Engine.holding, or about to be
+	used    bool             // something was queued since the last sweep
 	blocked bool             // the socket was full: the next send may wait in the kernel
 	dead    error            // set once: no more sends
 	gone    atomic.Bool      // dead is set
@@ -69,11 +71,11 @@ func (c *conn) Send(head, body, tail []byte, loan *transport.Loan) (int, error) 
 	}
 	c.pending.Append(head, body, tail, loan)
 	queued := c.pending.Len()
-	fresh := !c.dirty
-	c.dirty = true
+	fresh, holds := !c.dirty, c.holds // one that is dirty holds buffers
+	c.dirty, c.holds, c.used = true, true, true
 	c.mu.Unlock()
 	if fresh {
-		c.e.markDirty(c)
+		c.e.markDirty(c, !holds)
 	} else {
 		c.e.crowded()
 	}

@@ -45,6 +45,7 @@ type Engine struct {
 	dirty     []*conn // have bytes to send
 	closing   []*conn // Close was called, to be taken notice of by the driver
 	recalling []*conn // and Divert or Reclaim
+	holding   []*conn // have send buffers, but for those that the keeper sweeps just now
 	unclaimed uint32  // filled entries that no enter has been asked to submit
 	closed    bool
 

@@ -162,6 +162,7 @@ func (e *Engine) keep() {
 	k := &e.keeper
 	defer close(k.gone)
 	var turns, enters uint64 // as of the last tick
+	var swept int64
 	for {
 		rang, err := k.sleep()
 		if err != nil {
@@ -171,7 +172,12 @@ func (e *Engine) keep() {
 			e.single.Store(runtime.GOMAXPROCS(0) == 1)
 			next, _ := e.herd.Expire(k.looked.Load())
 			k.alarm(next)
-			if !e.look(&turns, &enters) {
+			idle := e.look(&turns, &enters)
+			if now := k.looked.Load(); idle || now-swept >= int64(sweepEvery) {
+				swept = now
+				e.sweep(idle)
+			}
+			if !idle {
 				continue
 			}
 		}
@@ -184,12 +190,10 @@ func (e *Engine) keep() {
 		e.q.armEvent(false)
 		e.reap()
 		e.turn(waitNot, nil, 0)
-		if !k.watching.Load() {
-			for _, c := range e.conns() {
-				c.dropBuffers()
-			}
-			k.turnTo(true)
+		if !rang && e.holdsBuffers() {
+			k.ensureTick(idleTick) // a send may have been the last thing that was under way
 		}
+		k.turnTo(true)
 		e.leave()
 		enters = e.enters.Load()
 	}

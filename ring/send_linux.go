@@ -175,22 +175,9 @@ func (c *conn) sendDone(res int32) {
 	c.dirty = c.dirty || again
 	c.mu.Unlock()
 	if again {
-		c.e.markDirty(c)
+		c.e.markDirty(c, false)
 	}
 	if c.gone.Load() {
 		c.e.bury(c)
-	}
-}
-
-// dropBuffers gives the send buffers of an idle connection back.
-func (c *conn) dropBuffers() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.pending.Len() == 0 {
-		c.pending.Reset(0)
-	}
-	if c.flying.Len() == 0 {
-		c.flying.Reset(0)
-		c.msg = nil
 	}
 }

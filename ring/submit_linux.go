@@ -10,15 +10,22 @@ import (
 // yield before each.
 const crowdMemory = 16
 
-// markDirty queues c for the next flush.
-func (e *Engine) markDirty(c *conn) {
+// markDirty queues c for the next flush, and for the sweeps if it holds buffers
+// anew.
+func (e *Engine) markDirty(c *conn, holds bool) {
 	e.mu.Lock()
+	if holds {
+		e.holding = append(e.holding, c)
+	}
 	e.dirty = append(e.dirty, c)
 	e.nDirty.Store(int32(len(e.dirty)))
 	if len(e.dirty) > 1 {
 		e.crowded()
 	}
 	e.mu.Unlock()
+	if holds {
+		e.keeper.ensureTick(idleTick)
+	}
 }
 
 // crowded notes that requests of several callers wait at the same time.
