@@ -46,7 +46,6 @@ func (h *hold) over(now int64) error {
 func (c *conn) takeBatonLocked(h hold) {
 	c.baton = held
 	c.hold = h
-	c.used = true
 	if h.done != nil {
 		c.polled = true
 	}
@@ -114,15 +113,22 @@ const (
 // step reads once and delivers what came. The caller holds the baton.
 func (c *conn) step() stepResult {
 	where := c.window[c.have:]
-	if len(c.into) > 0 {
+	switch {
+	case len(c.into) > 0:
 		if c.takeDivert() {
 			return c.after(c.landed(0))
 		}
 		where = c.into
+	case c.window == nil:
+		where = c.nook[:]
 	}
 	n, err := c.nc.Read(where)
 	c.reads.Add(1)
 	if n > 0 {
+		if c.window == nil {
+			c.wake()
+			copy(c.window, c.nook[:n])
+		}
 		c.bytesIn.Add(uint64(n))
 		deliver := c.deliver
 		if len(c.into) > 0 {
@@ -214,7 +220,7 @@ func (c *conn) survives(err error) bool {
 func (c *conn) startKeeperLocked() {
 	c.baton = held
 	c.hold = hold{}
-	c.called = c.want > 0
+	c.called, c.weary = c.want > 0, false
 	c.eng.live.Add(1)
 	go c.keep()
 }
@@ -232,6 +238,10 @@ func (c *conn) keeper() {
 			c.giveBackLocked()
 			c.mu.Unlock()
 			return
+		}
+		if c.weary {
+			c.weary = false
+			c.dropWindowLocked()
 		}
 		c.mu.Unlock()
 	}

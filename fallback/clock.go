@@ -44,7 +44,7 @@ const never = math.MaxInt64
 type watched uint8
 
 const (
-	unwatched watched = iota // it has a keeper, or a holder with no limit
+	unwatched watched = iota // it rests, or has a holder with no limit
 	slow                     // within idleAfter
 	fast                     // within pollEvery
 )
@@ -124,15 +124,19 @@ func (k *clock) run() {
 func (c *conn) tick(now int64) (next int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	used, polled := c.used, c.polled
-	c.used, c.polled = false, false
-	if used {
-		c.idleSince = now
+	polled := c.polled
+	c.polled = false
+	if n := c.reads.Load() + c.writes.Load(); n != c.moved {
+		c.moved, c.idleSince = n, now
 	}
-	switch {
-	case c.baton == gone || c.baton == held && c.hold.w == nil:
+	switch idle := now-c.idleSince >= int64(idleAfter); {
+	case c.baton == gone:
 		c.watched = unwatched
 		return 0
+	case c.baton == held && c.hold.w == nil && (!idle || c.want > 0):
+		// A keeper's, in use.
+	case c.baton == held && c.hold.w == nil:
+		return c.restLocked(now)
 	case c.baton == held && c.hold.at == 0 && c.hold.done == nil:
 		c.watched = unwatched
 		return 0
@@ -141,11 +145,10 @@ func (c *conn) tick(now int64) (next int64) {
 		if c.hold.over(now) != nil {
 			c.interruptLocked()
 		}
-	case now-c.idleSince >= int64(idleAfter):
-		c.shrinkLocked()
+	case idle:
+		next = c.restLocked(now)
 		c.startKeeperLocked()
-		c.watched = unwatched
-		return 0
+		return next
 	}
 	next = now + int64(idleAfter)
 	if polled || c.hold.done != nil {
@@ -157,13 +160,4 @@ func (c *conn) tick(now int64) (next int64) {
 		next = min(next, c.hold.at)
 	}
 	return next
-}
-
-// shrinkLocked gives up buffers that are too large for an idle connection.
-func (c *conn) shrinkLocked() {
-	for _, b := range []*transport.Outbox{&c.pend, &c.flight} {
-		if b.Len() == 0 && b.Cap() > maxKeptIdle {
-			b.Reset(0)
-		}
-	}
 }

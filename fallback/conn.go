@@ -21,17 +21,15 @@ type conn struct {
 	h   transport.Handler
 	raw *rawWriter // nil if nc can't be written without blocking
 
-	// The holder of the baton owns these.
-	window []byte // transport.WindowSize bytes, lent to the handler
-	have   int    // bytes at the front of window that were not used yet
-	into   []byte // where the next bytes land instead, see Handler.Received
+	// The holder of the baton owns these. window is changed under mu besides.
+	window []byte         // transport.WindowSize bytes, lent to the handler; nil while it rests, see rest.go
+	nook   [nookSize]byte // what comes first after a rest
+	have   int            // bytes at the front of window that were not used yet
+	into   []byte         // where the next bytes land instead, see Handler.Received
 
 	lends bool // Send may refer to bodies
 
-	// The writer owns these: the part of flight that is being written.
-	pieces   [maxPieces][]byte
-	nPieces  int
-	flushing net.Buffers // the same, for a flusher
+	batch *batch // the writer's: the part of flight that is being written; nil while it rests
 
 	keep  func() // c.keeper and c.flusher, made once so that starting them
 	flush func() // allocates nothing
@@ -46,14 +44,15 @@ type conn struct {
 	crowd   int              // how many more fruitless yields to spend before a flush
 
 	baton baton
-	hold  hold  // the caller that holds the baton
-	seats seats // callers that sleep and can be promoted
-	want  int   // callers that wait for this connection among several
+	hold  hold   // the caller that holds the baton
+	seats *seats // callers that sleep and can be promoted; nil if there were none since it rested
+	want  int    // callers that wait for this connection among several
 
 	called bool // a caller has waited since the keeper began
+	weary  bool // the keeper shall rest
 
 	watched     watched // by the clock
-	used        bool    // since the clock looked, by a caller
+	moved       uint64  // reads and writes as of the clock's last look
 	polled      bool    // since the clock looked, by a caller with a done channel
 	idleSince   int64
 	interrupted bool // the read deadline is set
@@ -77,13 +76,7 @@ const (
 var _ transport.Conn = (*conn)(nil)
 
 func newConn(e *Engine, nc net.Conn, h transport.Handler) *conn {
-	c := &conn{
-		eng:    e,
-		nc:     nc,
-		h:      h,
-		raw:    newRawWriter(nc),
-		window: make([]byte, transport.WindowSize),
-	}
+	c := &conn{eng: e, nc: nc, h: h, raw: newRawWriter(nc)}
 	c.lends = c.raw != nil || resumable(nc)
 	c.keep = c.keeper
 	c.flush = c.flusher
@@ -120,6 +113,9 @@ func (c *conn) Send(head, body, tail []byte, loan *transport.Loan) (queued int, 
 		loan = nil
 	}
 	c.pend.Append(head, body, tail, loan)
+	if c.watched == unwatched {
+		c.watchLocked(false) // it holds buffers now
+	}
 	return c.flight.Len() + c.pend.Len(), nil
 }
 

@@ -23,8 +23,11 @@ type Engine struct {
 	dial  func(ctx context.Context, network, addr string) (net.Conn, error)
 	clock clock
 	herd  transport.Herd // every waiter that sleeps, for the clock
-	ctx   context.Context
-	stop  context.CancelFunc // ends dials when the engine is closed
+
+	windows sync.Pool // of *[transport.WindowSize]byte, of connections that rest
+
+	ctx  context.Context
+	stop context.CancelFunc // ends dials when the engine is closed
 
 	// live counts connections whose Closed call has not returned and the
 	// goroutines that serve them. A goroutine is only added while its
@@ -43,6 +46,7 @@ var _ transport.Engine = (*Engine)(nil)
 // New makes an engine. A nil cfg means the defaults.
 func New(cfg *Config) *Engine {
 	e := &Engine{conns: make(map[*conn]struct{})}
+	e.windows.New = func() any { return new([transport.WindowSize]byte) }
 	e.ctx, e.stop = context.WithCancel(context.Background())
 	e.clock.init(&e.herd)
 	if cfg != nil {

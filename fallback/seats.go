@@ -82,9 +82,10 @@ func (s *seats) clear() {
 	s.limit = 2 * len(kept)
 }
 
-// promote wakes the first sleeper that can be woken to take the baton.
+// promote wakes the first sleeper that can be woken to take the baton. There is
+// none if s is nil.
 func (s *seats) promote() bool {
-	for s.head < len(s.row) {
+	for s != nil && s.head < len(s.row) {
 		w := s.row[s.head].w.Swap(nil)
 		s.drop()
 		if w != nil && w.Promote() {

@@ -43,6 +43,9 @@ func (e *Engine) waitOne(h hold, c *conn) error {
 		if !h.w.Park(h.at) {
 			continue
 		}
+		if c.seats == nil {
+			c.seats = new(seats)
+		}
 		s := c.seats.add(h.w)
 		c.called = true
 		if c.hold.w != nil {
@@ -143,6 +146,9 @@ func ended(w *transport.Waiter, o transport.Outcome) (over bool, err error) {
 // another reason, or the connection has ended: then the baton is gone, and
 // alive is false. Otherwise the caller still holds the baton.
 func (c *conn) drive(h hold) (alive bool, err error) {
+	if c.window == nil {
+		c.wake()
+	}
 	for {
 		res := c.step()
 		switch {

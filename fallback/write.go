@@ -3,6 +3,7 @@ package fallback
 import (
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"runtime"
 	"time"
@@ -20,9 +21,6 @@ const (
 	// maxKept is the capacity above which a buffer is not kept for reuse.
 	maxKept = 1 << 20
 
-	// maxKeptIdle is the same for a connection that nobody uses.
-	maxKeptIdle = 16 << 10
-
 	// lastWords is how long a connection that can't be written any more is
 	// still read: the server may have said why, before it closed.
 	lastWords = 5 * time.Millisecond
@@ -36,6 +34,13 @@ const (
 	// lent body take two each.
 	maxPieces = 16
 )
+
+// batch is what goes into one write.
+type batch struct {
+	pieces   [maxPieces][]byte
+	n        int
+	flushing net.Buffers // the same, for a flusher: WriteTo consumes it
+}
 
 // writeLocked makes the caller the connection's writer, unless it has one, and
 // writes what is pending until nothing is. Whoever adds to pend while there is
@@ -103,8 +108,11 @@ func (c *conn) takeLocked() bool {
 // wroteLocked.
 func (c *conn) piecesLocked(most int) [][]byte {
 	c.busy = true
-	pieces := c.flight.Pieces(c.pieces[:0], most)
-	c.nPieces = len(pieces)
+	if c.batch == nil {
+		c.batch = new(batch)
+	}
+	pieces := c.flight.Pieces(c.batch.pieces[:0], most)
+	c.batch.n = len(pieces)
 	return pieces
 }
 
@@ -113,7 +121,7 @@ func (c *conn) piecesLocked(most int) [][]byte {
 func (c *conn) wroteLocked(n int, err error) bool {
 	c.writes.Add(1)
 	c.bytesOut.Add(uint64(n))
-	clear(c.pieces[:c.nPieces]) // lent memory is kept alive no longer than needed
+	clear(c.batch.pieces[:c.batch.n]) // lent memory is kept alive no longer than needed
 	c.busy = false
 	c.flight.Left(n)
 	if c.recall {
@@ -163,9 +171,10 @@ func (c *conn) flusher() {
 	defer c.mu.Unlock()
 	defer func() { c.writing = false }()
 	for c.takeLocked() {
-		c.flushing = c.piecesLocked(flushChunk)
+		b := net.Buffers(c.piecesLocked(flushChunk))
+		c.batch.flushing = b
 		c.mu.Unlock()
-		n, err := c.flushing.WriteTo(c.nc)
+		n, err := c.batch.flushing.WriteTo(c.nc)
 		c.mu.Lock()
 		if !c.wroteLocked(int(n), err) {
 			return
