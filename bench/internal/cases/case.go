@@ -18,6 +18,7 @@ const (
 	HandOver  Op = "handover"  // no key at all: a request that is handed over and done at once
 	Serve     Op = "serve"     // an HTTP request that leads to a Get
 	MultiGet  Op = "multiget"  // Case.Keys keys in one call
+	Idle      Op = "idle"      // none: Case.Conns connections that nobody uses any more
 )
 
 // Client is one competitor: a library and, for memring, its engine.
@@ -36,7 +37,7 @@ func (c Client) String() string {
 // The competitors.
 var (
 	URing      = Client{"memring", "uring"}
-	URingPlain = Client{"memring", "uring-plain"} // its receive buffers not registered
+	URingPlain = Client{"memring", "uring-plain"} // bound by RLIMIT_MEMLOCK: its receive buffers not registered
 	Poll       = Client{"memring", "poll"}
 	GoMemcache = Client{Name: "gomemcache"}
 	Grafana    = Client{Name: "grafana"} // its fork of gomemcache

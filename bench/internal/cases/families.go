@@ -14,6 +14,9 @@ const (
 	serviceSlice     = 2 * time.Second
 	fewSlowRounds    = 3
 	handOversStretch = 0.3
+	NameIdle         = "idle-conns"
+	idleConns        = 10000
+	idleSlice        = 10 * time.Second // what it takes, about
 )
 
 // limit measures how far memring is from what the kernel allows a lone caller.
@@ -78,4 +81,13 @@ func foreign() []Case {
 		})
 	}
 	return all
+}
+
+// idle measures what connections cost that nobody uses any more. So its callers are of no account.
+func idle() []Case {
+	return []Case{{
+		Name: NameIdle, Group: GroupIdle, Param: idleConns, Unit: "connections", Conns: idleConns,
+		Network: "unix", Callers: 1, Op: Idle, Size: 1024,
+		Clients: []Client{URing, URingPlain, Poll}, MaxRounds: 1, Slice: idleSlice,
+	}}
 }

@@ -17,11 +17,12 @@ const (
 	GroupLimit    = "limit"
 	GroupRecovery = "recovery"
 	GroupForeign  = "foreign"
+	GroupIdle     = "idle"
 )
 
 // Groups lists them in the order in which they run.
 var Groups = []string{
-	GroupCore, GroupLate, GroupSeeds, GroupSizes, GroupQueue, GroupService, GroupLimit, GroupRecovery, GroupForeign,
+	GroupCore, GroupLate, GroupSeeds, GroupSizes, GroupQueue, GroupService, GroupLimit, GroupRecovery, GroupForeign, GroupIdle,
 }
 
 // GroupOf tells the group of the cases of a name.

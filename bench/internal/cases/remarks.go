@@ -15,6 +15,7 @@ var remarks = map[string]string{
 	GroupLimit:    "limit: bare loops are no clients: one request at a time, nothing checked, errors are final",
 	GroupRecovery: "recovery: memring-uring-unchecked is this checkout built without opaque numbers, keys in replies, tombstones and taking back; it is safe only while nothing is late or wrong",
 	GroupForeign:  "foreign: memaslap, of libmemcached, is another language's client: in C, TCP only, with values of its own, and of its figures only the throughput can be compared",
+	GroupIdle:     "idle: each connection has stored 100 KiB, got it, and been left alone; shares are what all have added, after a collection; memring-uring-plain runs as a user's program would, bound by RLIMIT_MEMLOCK: the connections that do not fit receive without registered buffers; slab is the whole machine's, the server's ends included",
 }
 
 // Remarks returns those on the groups of these cases.

@@ -68,7 +68,7 @@ func Suite(quick bool) []Case {
 	if quick {
 		return all
 	}
-	return slices.Concat(all, seeds(), sizes(), handOvers(), services(), limit(), recovery(), foreign())
+	return slices.Concat(all, seeds(), sizes(), handOvers(), services(), limit(), recovery(), foreign(), idle())
 }
 
 // bystanders watch an unrelated goroutine while callers wait: a caller that blocks in the kernel

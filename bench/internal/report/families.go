@@ -26,6 +26,7 @@ var families = []Family{
 	{"limit", "Limit", "how far memring is from what the kernel allows a lone caller"},
 	{"recovery", "Recovery", "what it costs to be able to keep a connection after a timeout, and to prove each reply: the same client without"},
 	{"foreign", "Other programs", "load generators in other languages, which tell their throughput alone"},
+	{"idle", "Idle connections", "what a connection costs that nobody uses"},
 }
 
 // Families of these rows.

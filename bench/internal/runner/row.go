@@ -27,6 +27,13 @@ func procs(c cases.Case, o Options) int {
 
 // add takes over a round's figures.
 func (e *entry) add(s worker.Sample) {
+	for key, v := range s.Extra {
+		put(&e.row, key, v)
+		extra(&e.row, key, v)
+	}
+	if e.c.Op == cases.Idle {
+		return
+	}
 	add(&e.row, s)
 	if e.c.Tick > 0 {
 		put(&e.row, keyErrors, float64(s.Errors)/s.Wall.Seconds())

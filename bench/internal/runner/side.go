@@ -32,6 +32,8 @@ func begin(ctx context.Context, c cases.Case, client cases.Client, addr string, 
 // warmOf is how long a side runs before it is measured.
 func warmOf(c cases.Case, client cases.Client, o Options) time.Duration {
 	switch {
+	case c.Op == cases.Idle:
+		return 0 // there is nothing to warm
 	case client == cases.Memaslap:
 		return 0 // each of its turns is a new process, which warms up by itself
 	case c.Op == cases.Serve:
@@ -42,7 +44,7 @@ func warmOf(c cases.Case, client cases.Client, o Options) time.Duration {
 
 // counts tells whether a side's system calls are counted.
 func counts(c cases.Case, client cases.Client, o Options) bool {
-	return o.Tracepoint != 0 && !c.Bystander && c.Tick == 0 && c.Op != cases.Serve && c.Op != cases.HandOver && client != cases.Memaslap
+	return o.Tracepoint != 0 && !c.Bystander && c.Tick == 0 && c.Op != cases.Serve && c.Op != cases.HandOver && c.Op != cases.Idle && client != cases.Memaslap
 }
 
 // wholeSeconds rounds up to what other programs take for a duration.

@@ -36,7 +36,7 @@ func FindMemcached() (path, version string, err error) {
 // memcachedArgs are the same for both: one thread, as one client is compared with another, not a server;
 // room for the values of all sizes.
 func memcachedArgs(path string) []string {
-	args := []string{path, "-t", "1", "-U", "0", "-m", "1024", "-I", "16m", "-c", "8192"}
+	args := []string{path, "-t", "1", "-U", "0", "-m", "1024", "-I", "16m", "-c", "16384"}
 	if u, err := user.Current(); err == nil && u.Uid == "0" {
 		args = append(args, "-u", u.Username)
 	}

@@ -61,6 +61,10 @@ type measured interface {
 
 // open connects, waiting a little for a server that is just coming up, and does each caller's operation once.
 func open(spec Spec) (m measured, ready Reply, err error) {
+	if spec.Case.Op == cases.Idle {
+		m, err = openIdle(spec)
+		return m, ready, err
+	}
 	client, err := peers.Open(peers.Config{
 		Client: spec.Client, Network: spec.Case.Network, Addr: spec.Addr, Callers: spec.Case.Callers,
 		Conns: spec.Conns, Rings: spec.Rings, Deadline: spec.Case.Deadline,

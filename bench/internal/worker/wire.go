@@ -58,7 +58,8 @@ type Sample struct {
 	LateP50     time.Duration // of the bystander
 	LateP99     time.Duration
 	LateMax     time.Duration
-	Wakes       uint64 // of the bystander
-	Ticks       []Tick `json:",omitempty"` // if the case has them
-	CountFailed string `json:",omitempty"` // why the kernel's counter couldn't be read
+	Wakes       uint64             // of the bystander
+	Ticks       []Tick             `json:",omitempty"` // if the case has them
+	Extra       map[string]float64 `json:",omitempty"` // figures of its group alone, see report.Row
+	CountFailed string             `json:",omitempty"` // why the kernel's counter couldn't be read
 }
