@@ -1,13 +1,15 @@
 package client
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 // loads makes a pool with connections of these loads, of which usual are not
@@ -82,12 +84,13 @@ func TestTroubleEnds(t *testing.T) {
 	})
 }
 
-// A call that times out is what trouble is.
-func TestTroubleIsNoticed(t *testing.T) {
-	cl, err := New([]string{"127.0.0.1:1"}, &Config{Engine: Poll, MaxDebt: -1, StallLimit: -1})
-	require.NoError(t, err)
-	defer func() { require.NoError(t, cl.Close()) }()
-	p := cl.servers[0].pools[0]
-	(&conn{p: p}).owes()
+// A call that times out is trouble; one that was cancelled, or was not even sent,
+// says nothing of the server.
+func TestTimeoutsAreTrouble(t *testing.T) {
+	p := loads(1, 0)
+	p.gaveUp(NotSent, ErrTimeout)
+	p.gaveUp(Unknown, context.Canceled)
+	assert.False(t, p.troubled())
+	p.gaveUp(Unknown, fmt.Errorf("%w: %w", ErrTimeout, errors.New("cause")))
 	assert.True(t, p.troubled())
 }
