@@ -10,8 +10,8 @@ import (
 	"github.com/memring/memring/client/memcachedtest"
 )
 
-// A get allocates its value and nothing else, a get into the caller's slice and
-// a set allocate nothing.
+// A get allocates its value and nothing else; a get into the caller's slice, one of
+// a lease that is released, and a set allocate nothing.
 func TestAllocs(t *testing.T) {
 	if raceEnabled {
 		t.Log("the race detector makes sync.Pool forget: allocations are counted without it")
@@ -20,6 +20,7 @@ func TestAllocs(t *testing.T) {
 	onMatrix(t, func(t *testing.T, c *client.Client, _ *memcachedtest.Process) {
 		ctx := context.Background()
 		value, dst := make([]byte, 1024), make([]byte, 0, 2048)
+		require.NoError(t, c.Set(ctx, client.Item{Key: "large", Value: make([]byte, 64<<10)}))
 		for _, p := range []struct {
 			what string
 			want float64
@@ -28,6 +29,13 @@ func TestAllocs(t *testing.T) {
 			{"set", 0, func() error { return c.Set(ctx, client.Item{Key: "k", Value: value}) }},
 			{"get", 1, func() error { _, err := c.Get(ctx, "k"); return err }},
 			{"get append", 0, func() error { _, _, err := c.GetAppend(ctx, dst, "k"); return err }},
+			{"get lease", 0, func() error {
+				l, err := c.GetLease(ctx, "large")
+				if err != nil {
+					return err
+				}
+				return l.Release()
+			}},
 			{"touch", 0, func() error { return c.Touch(ctx, "k", 0) }},
 		} {
 			var err error

@@ -30,6 +30,8 @@ func callsWith(c *client.Client, key string) map[string]func(context.Context) er
 	return map[string]func(context.Context) error{
 		"get":         func(ctx context.Context) error { _, err := c.Get(ctx, key); return err },
 		"get append":  func(ctx context.Context) error { _, _, err := c.GetAppend(ctx, nil, key); return err },
+		"get lease":   func(ctx context.Context) error { _, err := c.GetLease(ctx, key); return err },
+		"multi lease": func(ctx context.Context) error { return firstLeaseError(c, ctx, key) },
 		"gat":         func(ctx context.Context) error { _, err := c.GetAndTouch(ctx, key, 0); return err },
 		"touch":       func(ctx context.Context) error { return c.Touch(ctx, key, 0) },
 		"delete":      func(ctx context.Context) error { return c.Delete(ctx, key) },

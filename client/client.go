@@ -33,6 +33,8 @@ type Client struct {
 	wg     sync.WaitGroup
 
 	timeouts atomic.Uint64
+
+	lender lender
 }
 
 // engine is what the client needs of its engines beyond the seam.
@@ -76,6 +78,9 @@ func New(servers []string, cfg *Config) (*Client, error) {
 		return nil, err
 	}
 	cl := &Client{cfg: full}
+	if full.PoisonLeases {
+		cl.lender.ward = new(quarantine)
+	}
 	if err := cl.addServers(servers); err != nil {
 		return nil, err
 	}
@@ -219,6 +224,9 @@ func (cl *Client) Close() error {
 		errs = append(errs, e.Close())
 	}
 	cl.wg.Wait()
+	if q := cl.lender.ward; q != nil {
+		q.clear()
+	}
 	return errors.Join(errs...)
 }
 

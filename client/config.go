@@ -90,6 +90,14 @@ type Config struct {
 	// Close. What is still outstanding when Close is called is not reported.
 	LateWrite func(LateWrite)
 
+	// PoisonLeases is for tests: it finds leased values that are used after their
+	// [Lease.Release]. Released memory is filled with bytes of 0xDB and never lent
+	// again, so that whoever reads it sees them, and a write is found when 256 more
+	// values or 64 MiB of them have been released, or in Close: Release or Close
+	// panics then and names where the value had been released. It costs what leases
+	// save, and those 64 MiB.
+	PoisonLeases bool
+
 	// DialContext connects to servers, for example through a proxy. Such
 	// connections run on the poll engine. If nil, the engine's own.
 	DialContext func(ctx context.Context, network, addr string) (net.Conn, error)

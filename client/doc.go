@@ -99,6 +99,23 @@
 // straight into its place, see Config.DirectReceive. Nothing that is handed out
 // refers to the buffer.
 //
+// Get and GetMulti return values in fresh memory, exactly as large as needed. From
+// some 32 KiB on, zeroing it and having the kernel map it costs more than the whole
+// transfer. There are two ways around that: [Client.GetAppend] appends to a slice of
+// the caller's, and [Client.GetLease] and [Client.GetMultiLease] lend memory that the
+// client uses again once [Lease.Release] was called.
+//
+// A value's memory is one lessee's alone from before its first byte comes until it is
+// released. Releasing it twice is an error and harmless, never releasing it leaves it
+// to the garbage collector; using it after its release is what Go cannot prevent.
+// Config.PoisonLeases, for tests, finds that.
+//
+// What was released is kept for the next leases in size classes, four to each
+// doubling from 1 KiB to 16 MiB, so that a value takes up to a quarter more memory
+// than it has bytes. The client keeps what has been lent at one time, until the
+// garbage collector has run twice without its being lent again. Values of more than
+// 16 MiB have memory of their own, which is not kept.
+//
 // # Limitations
 //
 // Servers must speak the meta protocol of memcached 1.6.10 or later. There is

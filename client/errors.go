@@ -37,6 +37,10 @@ var (
 	// ErrArgument: an argument other than key and TTL is invalid. Nothing was sent.
 	ErrArgument = errors.New("invalid argument")
 
+	// ErrReleased: the lease was released before, by this Lease or a copy of it.
+	// No OpError.
+	ErrReleased = errors.New("lease was released already")
+
 	// ErrClosed: the client is closed.
 	ErrClosed = errors.New("client is closed")
 	// ErrNilClient: a method was called on a nil *Client, or on one that New has

@@ -91,6 +91,51 @@ func ExampleClient_GetAppend() {
 	// Output: no allocation
 }
 
+func ExampleClient_GetLease() {
+	c, done := newExample()
+	defer done()
+	ctx := context.Background()
+	if err := c.Set(ctx, client.Item{Key: "page", Value: make([]byte, 64<<10)}); err != nil {
+		log.Fatal(err)
+	}
+	l, err := c.GetLease(ctx, "page")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(l.Value), "bytes") // use it here, and copy what is to be kept
+	if err := l.Release(); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(l.Release())
+	// Output:
+	// 65536 bytes
+	// lease was released already
+}
+
+func ExampleClient_GetMultiLease() {
+	c, done := newExample()
+	defer done()
+	ctx := context.Background()
+	for _, k := range []string{"a", "b"} {
+		if err := c.Set(ctx, client.Item{Key: k, Value: make([]byte, 40<<10)}); err != nil {
+			log.Fatal(err)
+		}
+	}
+	sum := 0
+	for l, err := range c.GetMultiLease(ctx, []string{"a", "b", "c"}) {
+		if err != nil {
+			log.Print(err) // nothing is lent with it
+			continue
+		}
+		sum += len(l.Value)
+		if err := l.Release(); err != nil {
+			log.Fatal(err)
+		}
+	}
+	fmt.Println(sum, "bytes")
+	// Output: 81920 bytes
+}
+
 func ExampleClient_CompareAndSwap() {
 	c, done := newExample()
 	defer done()

@@ -26,16 +26,22 @@ const maxGetsLine = 32 << 10
 // on their way are thrown away. A key given twice may be yielded twice.
 func (cl *Client) GetMulti(ctx context.Context, keys []string) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
-		if err := cl.usable(ctx); err != nil {
-			yield(Item{}, &OpError{Op: verbGets.String(), Outcome: NotSent, Err: err, Keys: keys})
-			return
-		}
-		m := cl.chooseEngine().multis.Get().(*multi)
-		m.run(cl, ctx, keys, yield)
+		cl.getMulti(ctx, keys, false, func(l Lease, err error) bool { return yield(l.Item, err) })
 	}
 }
 
-// multi is one GetMulti. Its ops, one for each part, all signal its one waiter.
+// getMulti is one multi-get. Without leases the Leases are only what Items come in.
+func (cl *Client) getMulti(ctx context.Context, keys []string, leases bool, yield func(Lease, error) bool) {
+	if err := cl.usable(ctx); err != nil {
+		yield(Lease{}, &OpError{Op: verbGets.String(), Outcome: NotSent, Err: err, Keys: keys})
+		return
+	}
+	m := cl.chooseEngine().multis.Get().(*multi)
+	m.leases = leases
+	m.run(cl, ctx, keys, yield)
+}
+
+// multi is one multi-get. Its ops, one for each part, all signal its one waiter.
 type multi struct {
 	cl       *Client
 	eng      *engineSlot
@@ -43,7 +49,8 @@ type multi struct {
 	deadline time.Time
 	parts    []*part // those that are not complete
 	on       []transport.Conn
-	buf      []Item // empty; swapped with a part's hits
+	buf      []Lease // empty; swapped with a part's hits
+	leases   bool
 
 	mu        sync.Mutex
 	connected []*part // their goroutine has ended, and nobody has looked yet
@@ -61,7 +68,7 @@ type part struct {
 }
 
 // run is the whole call.
-func (m *multi) run(cl *Client, ctx context.Context, keys []string, yield func(Item, error) bool) {
+func (m *multi) run(cl *Client, ctx context.Context, keys []string, yield func(Lease, error) bool) {
 	m.cl = cl
 	m.own.Init()
 	m.deadline = cl.deadline(ctx)
@@ -69,7 +76,7 @@ func (m *multi) run(cl *Client, ctx context.Context, keys []string, yield func(I
 	defer cancel() // ends the goroutines that connect
 	defer m.end()
 	for _, err := range m.split(keys) {
-		if !yield(Item{}, err) {
+		if !yield(Lease{}, err) {
 			return
 		}
 	}
@@ -135,7 +142,7 @@ func (m *multi) start(ctx context.Context, p *part) {
 		}
 		o := m.eng.ops.Get().(*op)
 		o.begin(verbGets, "")
-		o.w, o.keys = &m.own, p.keys
+		o.w, o.keys, o.leases = &m.own, p.keys, m.leases
 		err := c.push(o)
 		if err == nil {
 			p.o = o
@@ -183,7 +190,7 @@ func (m *multi) restart(ctx context.Context) {
 
 // deliver yields everything that has come and drops the parts that are
 // complete. It reports whether the caller wants more.
-func (m *multi) deliver(yield func(Item, error) bool) bool {
+func (m *multi) deliver(yield func(Lease, error) bool) bool {
 	for i := 0; i < len(m.parts); {
 		p := m.parts[i]
 		done, hits, err := m.collect(p)
@@ -192,14 +199,15 @@ func (m *multi) deliver(yield func(Item, error) bool) bool {
 		} else {
 			i++
 		}
-		for _, it := range hits {
-			if !yield(it, nil) {
+		for i := range hits {
+			if !yield(hits[i], nil) {
+				giveBack(hits[i+1:]) // those up to it are the caller's
 				return false
 			}
 		}
 		clear(hits)
 		m.buf = hits[:0]
-		if err != nil && !yield(Item{}, err) {
+		if err != nil && !yield(Lease{}, err) {
 			return false
 		}
 	}
@@ -208,7 +216,7 @@ func (m *multi) deliver(yield func(Item, error) bool) bool {
 
 // collect takes what has come for one part. If the part is complete, it has no
 // op any more.
-func (m *multi) collect(p *part) (done bool, hits []Item, err error) {
+func (m *multi) collect(p *part) (done bool, hits []Lease, err error) {
 	o := p.o
 	if o == nil {
 		m.mu.Lock()
@@ -243,7 +251,7 @@ func partError(p *part, keys []string, err error, outcome Outcome) error {
 
 // giveUp ends the call because of its deadline or context, with what has come
 // by now and one error for each part that is not complete.
-func (m *multi) giveUp(ctx context.Context, err error, yield func(Item, error) bool) {
+func (m *multi) giveUp(ctx context.Context, err error, yield func(Lease, error) bool) {
 	if !m.deliver(yield) {
 		return
 	}
@@ -256,7 +264,7 @@ func (m *multi) giveUp(ctx context.Context, err error, yield func(Item, error) b
 			continue // all were answered, only the end was missing
 		}
 		p.srv.pools[m.eng.i].gaveUp(outcome, err)
-		if !yield(Item{}, partError(p, keys, err, outcome)) {
+		if !yield(Lease{}, partError(p, keys, err, outcome)) {
 			return
 		}
 	}

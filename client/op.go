@@ -53,13 +53,15 @@ type op struct {
 	status  reader.Status
 	err     error
 	item    Item
-	dst     []byte // where a value is appended; nil: a fresh slice
+	dst     []byte // where a value is appended; nil: a fresh slice, or a block if leases
+	leases  bool   // values are to be lent; the caller's, set before push
+	block   *block // that dst is of, if it is lent
 	line    string
 	stats   map[string]string
-	hits    []Item // verbGets: items that are there and were not taken
-	want    int    // bytes of the value that are still to come
-	keyNext int    // verbGets: keys from here on have not been answered yet
-	drained int    // bytes of values that came for nobody; the driver's
+	hits    []Lease // verbGets: items that are there and were not taken
+	want    int     // bytes of the value that are still to come
+	keyNext int     // verbGets: keys from here on have not been answered yet
+	drained int     // bytes of values that came for nobody; the driver's
 }
 
 // voidState says whether an op was retracted: never sent, so that no reply is
@@ -94,16 +96,17 @@ func (o *op) begin(v verb, key string) {
 	o.item = Item{}
 	o.void.Store(notVoid)
 	o.keyNext, o.drained = 0, 0
-	o.dst = nil
+	o.dst, o.leases = nil, false
 }
 
 // scrub drops what the op refers to, so that a pooled op keeps no caller's
 // memory alive.
 func (o *op) scrub() {
+	o.giveBack() // what a call had borrowed that failed
 	o.request = request{}
 	o.expect = reader.Expect{}
 	o.c, o.on[0], o.w = nil, nil, nil
-	o.item, o.dst, o.line, o.hits, o.stats, o.err = Item{}, nil, "", nil, nil, nil
+	o.item, o.dst, o.line, o.stats, o.err = Item{}, nil, "", nil, nil
 }
 
 // claim makes the driver the owner of the result until release.
@@ -162,7 +165,7 @@ func (o *op) Chunk(p []byte) {
 // take appends a part of the value to dst. A fresh slice for a value that comes in
 // one part is made by append, which does not zero what it is about to fill.
 func (o *op) take(p []byte) {
-	if o.dst == nil && o.want == len(p) && len(p) > 0 {
+	if o.dst == nil && o.want == len(p) && len(p) > 0 && !o.leases {
 		o.dst = slices.Clip(append([]byte(nil), p...))
 		o.want = 0
 		return
@@ -173,8 +176,12 @@ func (o *op) take(p []byte) {
 }
 
 // room makes dst exactly as large as needed for all that is still to come, if it
-// is smaller.
+// is smaller. A block is large enough from its beginning.
 func (o *op) room() {
+	if o.leases && o.dst == nil {
+		o.borrow()
+		return
+	}
 	if need := len(o.dst) + o.want; cap(o.dst) < need || o.dst == nil {
 		grown := make([]byte, len(o.dst), need)
 		copy(grown, o.dst)
@@ -220,9 +227,7 @@ func (o *op) commit() {
 	if o.dst == nil {
 		return
 	}
-	o.item.Value = o.dst
-	o.hits = append(o.hits, o.item)
-	o.item, o.dst = Item{}, nil
+	o.hits = append(o.hits, o.handOver())
 	o.keyNext++
 }
 
@@ -314,6 +319,8 @@ func (o *op) abandon() bool {
 		return false
 	}
 	o.state = opAbandoned
+	// Nobody writes to dst any more, so a block can be for others now.
+	o.giveBack()
 	o.dst, o.value = nil, nil // both are the caller's again
 	c := o.c
 	o.mu.Unlock() // o is the driver's from here on

@@ -88,6 +88,16 @@ var points = []point{
 		sent:  true,
 	},
 	{
+		name: "value on its way into memory that was to be lent",
+		stop: func(s *stage) { s.holdReply("large", 600_000) },
+		call: func(ctx context.Context, s *stage) error {
+			_, err := s.c.GetLease(ctx, "large")
+			return err
+		},
+		there: func(s *stage) bool { return s.received() > 0 },
+		sent:  true,
+	},
+	{
 		name: "between the values of a GetMulti",
 		stop: func(s *stage) { s.holdReply("small", 1500) },
 		call: func(ctx context.Context, s *stage) error {
