@@ -16,25 +16,30 @@ type simCaller struct {
 	*sim
 	r    *rand.Rand
 	seen map[string]client.Item // the last item got of each key, for swaps
+	held []simLease
 }
 
 func (c *simCaller) run() {
 	defer c.guard()
+	defer c.releaseAll()
 	for range c.ops {
 		if c.r.IntN(3) > 0 {
 			time.Sleep(simSpan(c.r, 10*time.Millisecond))
 		}
 		c.step()
+		c.releaseSome()
 	}
 }
 
 func (c *simCaller) step() {
 	key := simKeys[c.r.IntN(len(simKeys))]
 	switch n := c.r.IntN(100); {
-	case n < 22:
+	case n < 15:
 		c.get(key)
-	case n < 36:
+	case n < 27:
 		c.getAppend(key)
+	case n < 38:
+		c.getLease(key)
 	case n < 54:
 		c.multi()
 	case n < 70:

@@ -31,11 +31,12 @@ func (c *simCaller) multi() {
 		leave = c.r.IntN(len(keys))
 	}
 	nested := c.r.IntN(16) == 0
+	leased := c.r.IntN(2) == 0
 
 	call := c.begin(c.r)
 	var errs []error
 	left := false
-	for it, err := range c.c.GetMulti(call.ctx, slices.Clone(keys)) {
+	for it, err := range c.multiSource(leased)(call.ctx, slices.Clone(keys)) {
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -46,7 +47,11 @@ func (c *simCaller) multi() {
 			continue
 		}
 		p.items[it.Key] = simItem{it.Key, string(it.Value), it.Flags, it.CAS}
-		c.keep(it.Value)
+		if leased {
+			c.hold(it)
+		} else {
+			c.keep(it.Value)
+		}
 		if nested {
 			nested = false
 			before := time.Now()

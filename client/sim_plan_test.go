@@ -76,6 +76,7 @@ func newSimPlan(seed uint64) simPlan {
 	if r.IntN(6) == 0 {
 		p.closeAt = simSpan(r, 80*time.Millisecond)
 	}
+	p.config.PoisonLeases = r.IntN(4) == 0
 	return p
 }
 
