@@ -84,11 +84,7 @@ func TestTimeoutWhileLanding(t *testing.T) {
 			for i, call := range []func(context.Context) error{
 				func(ctx context.Context) error { _, _, err := c.GetAppend(ctx, dst[:0], "a"); return err },
 				func(ctx context.Context) error { _, err := c.Get(ctx, "a"); return err },
-				func(ctx context.Context) (err error) {
-					for _, err = range c.GetMulti(ctx, []string{"a", "b"}) { //nolint:revive // the last is of interest
-					}
-					return err
-				},
+				func(ctx context.Context) error { return firstError(c, ctx, "a", "b") },
 			} {
 				ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 				if i == 1 {

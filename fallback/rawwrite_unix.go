@@ -75,7 +75,7 @@ func (w *rawWriter) try(pieces [][]byte) (n int, err error) {
 func (w *rawWriter) attempt(fd uintptr) bool {
 	for {
 		n, err := writePieces(int(fd), w.pieces)
-		switch err {
+		switch err { //nolint:errorlint // a plain errno, whichever call it is from
 		case nil:
 			w.n = n
 		case syscall.EINTR:
