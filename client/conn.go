@@ -41,6 +41,7 @@ type conn struct {
 	out      []*op
 	head     int
 	answered bool  // a reply has come whole
+	crowded  bool  // more than fewOps were in the FIFO since the last trim
 	ended    int32 // ops that left the FIFO in this window
 }
 
@@ -70,18 +71,24 @@ func (c *conn) push(o *op) error {
 		c.opaque = 1 // 0 says that none was sent
 	}
 	o.describe(c.opaque)
-	c.scratch = o.appendHead(c.scratch[:0], c.opaque)
+	room := &c.scratch
+	if len(o.keys) > longKeys {
+		room = longHeads.Get().(*[]byte)
+		defer longHeads.Put(room)
+	}
+	head := o.appendHead((*room)[:0], c.opaque)
+	*room = head
 	var tail []byte
 	if o.verb.stores() {
 		tail = crlf
 	}
 	o.c, o.on[0] = c, c.t
-	o.size = len(c.scratch) + len(o.value) + len(tail)
+	o.size = len(head) + len(o.value) + len(tail)
 	var loan *transport.Loan
 	if least := c.p.srv.cl.cfg.DirectSend; least > 0 && len(o.value) >= least {
 		loan = &o.loan
 	}
-	queued, err := c.t.Send(c.scratch, o.value, tail, loan)
+	queued, err := c.t.Send(head, o.value, tail, loan)
 	if err != nil {
 		if errors.Is(err, transport.ErrBacklog) {
 			return ErrOverloaded
@@ -198,11 +205,38 @@ func (c *conn) pop() *op {
 		if len(c.out) == 0 {
 			return nil
 		}
+		c.crowded = c.crowded || len(c.out) > fewOps
 	}
 	o := c.out[c.head]
 	c.out[c.head] = nil
 	c.head++
 	return o
+}
+
+// These bound what a connection keeps while nothing is outstanding, which may be
+// for ever: some 2 KiB.
+const (
+	longKeys = 8  // requests for more keys are encoded in memory that connections share
+	fewOps   = 8  // a FIFO that has had no more in it is left alone
+	keptOps  = 64 // the room that is kept for others, for so many ops in each slice
+)
+
+var longHeads = sync.Pool{New: func() any { return new([]byte) }}
+
+// trim gives memory back that a crowd has left, if nothing is outstanding. Driver
+// only.
+func (c *conn) trim() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.head < len(c.out) || len(c.in) > 0 {
+		return // voids, or a new request
+	}
+	c.crowded = false
+	clear(c.unsent) // the ops in it are others' by now
+	c.unsent = c.unsent[:0]
+	if max(cap(c.in), cap(c.out), cap(c.unsent)) > keptOps {
+		c.in, c.out, c.head, c.unsent = nil, nil, 0, nil
+	}
 }
 
 // Received parses what has come.
@@ -217,7 +251,9 @@ func (c *conn) Received(window []byte) (used int, into []byte, err error) {
 		o.release()
 	}
 	if c.ended > 0 {
-		c.load.Add(-c.ended)
+		if c.load.Add(-c.ended) == 0 && c.crowded {
+			c.trim()
+		}
 		c.ended = 0
 	}
 	if err != nil {
