@@ -92,7 +92,8 @@ func TestCancelledCallsOpenNoSpares(t *testing.T) {
 		for _, k := range []string{"k", "other"} {
 			require.NoError(t, c.Set(patient(t), client.Item{Key: k, Value: []byte("v")}))
 		}
-		for range c.GetMulti(patient(t), []string{"k", "other"}) {
+		for _, err := range c.GetMulti(patient(t), []string{"k", "other"}) {
+			require.NoError(t, err)
 			break
 		}
 		release := make(chan struct{})

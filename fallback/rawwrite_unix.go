@@ -3,6 +3,7 @@
 package fallback
 
 import (
+	"errors"
 	"net"
 	"syscall"
 
@@ -75,12 +76,12 @@ func (w *rawWriter) try(pieces [][]byte) (n int, err error) {
 func (w *rawWriter) attempt(fd uintptr) bool {
 	for {
 		n, err := writePieces(int(fd), w.pieces)
-		switch err { //nolint:errorlint // a plain errno, whichever call it is from
-		case nil:
+		switch {
+		case err == nil:
 			w.n = n
-		case syscall.EINTR:
+		case errors.Is(err, syscall.EINTR):
 			continue
-		case syscall.EAGAIN:
+		case errors.Is(err, syscall.EAGAIN):
 		default:
 			w.err = err
 		}
