@@ -117,6 +117,22 @@ func TestSendBesideSleepingDriver(t *testing.T) {
 	soon(t, "the request is sent", func() bool { return f.heard() == "request\n" })
 }
 
+// What goes out in more pieces than one send takes does not wait for a reply to
+// the first of them.
+func TestSendOfManyPieces(t *testing.T) {
+	e := stoppable(t)
+	c, f := mute(t, e, e.k.(*fakeKernel), ender{newWaiter()})
+	loans, want := make([]transport.Loan, 2*maxPieces), ""
+	for i := range loans {
+		_, err := c.Send([]byte("head "), []byte("body "), nil, &loans[i])
+		require.NoError(t, err)
+		want += "head body "
+	}
+	e.pace.Store(int32(quick))
+	waitFor(t, e)
+	soon(t, "all is sent", func() bool { return f.heard() == want })
+}
+
 // slowKernel keeps the first that submits in the system call, when all it has
 // submitted is done.
 type slowKernel struct {

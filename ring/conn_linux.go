@@ -31,6 +31,7 @@ type conn struct {
 	pending transport.Outbox // queued, not yet given to the kernel
 	flying  transport.Outbox // being sent, what is left of it
 	msg     *message         // of a send in several pieces
+	asked   int              // bytes that are being sent
 	async   bool             // that send may wait in the kernel
 	sending bool             // a send is in the kernel, of flying
 	recall  canceling        // of that send, for a loan

@@ -44,7 +44,8 @@ func (c *conn) takeSend(s *sqe) sendState {
 	c.flying.KeepWanted()
 	c.sending, c.async, c.recall = true, c.blocked, canceling{}
 	if b := c.flying.Next(); b != nil {
-		s.PrepOperation(uring.IORING_OP_SEND, int32(c.fd), uint64(uintptr(unsafe.Pointer(&b[0]))), uint32(min(len(b), maxSend)), 0)
+		c.asked = min(len(b), maxSend)
+		s.PrepOperation(uring.IORING_OP_SEND, int32(c.fd), uint64(uintptr(unsafe.Pointer(&b[0]))), uint32(c.asked), 0)
 	} else {
 		s.PrepOperation(uring.IORING_OP_SENDMSG, int32(c.fd), uint64(uintptr(unsafe.Pointer(c.message()))), 1, 0)
 	}
@@ -56,7 +57,7 @@ func (c *conn) takeSend(s *sqe) sendState {
 	// MSG_DONTWAIT: the send cannot go asynchronous, so its completion is posted
 	// by the very enter that submits it.
 	s.SetOpFlags(unix.MSG_NOSIGNAL | unix.MSG_DONTWAIT)
-	if c.flying.Len() <= promptMax {
+	if c.asked == c.flying.Len() && c.asked <= promptMax {
 		return sendPrompt
 	}
 	return sendTaken
@@ -86,7 +87,9 @@ func (c *conn) message() *unix.Msghdr {
 	m := c.msg
 	pieces := c.flying.Pieces(m.pieces[:0], maxSend)
 	clear(m.pieces[len(pieces):])
+	c.asked = 0
 	for i, p := range pieces {
+		c.asked += len(p)
 		m.iov[i].Base = &p[0]
 		m.iov[i].SetLen(len(p))
 	}
@@ -126,8 +129,8 @@ func (c *conn) landed(n int32) {
 	c.sending = false
 	c.kernelTook(int(n))
 	c.flying.Left(int(n))
-	c.blocked = c.flying.Len() > 0 // a short count means that the socket is full
-	if !c.blocked {
+	c.blocked = int(n) < c.asked // the socket is full
+	if c.flying.Len() == 0 {
 		c.flying.Reset(keepSendBuffer)
 		if c.msg != nil {
 			clear(c.msg.pieces[:]) // lent memory is kept alive no longer than needed
