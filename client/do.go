@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/memring/memring/client/internal/direct"
 	"github.com/memring/memring/client/transport"
 	"github.com/memring/memring/reader"
 )
@@ -140,7 +141,7 @@ func (cl *Client) do(ctx context.Context, srv *server, o *op) error {
 			}
 			if errors.Is(err, ErrTimeout) || ctx.Err() != nil {
 				cl.timeouts.Add(1)
-				err = fmt.Errorf("%w while connecting", err)
+				err = &direct.NoConnection{Err: fmt.Errorf("%w while connecting", err)}
 			}
 			return &OpError{Op: v.String(), Server: srv.name, Err: err, Outcome: NotSent}
 		}

@@ -47,6 +47,7 @@ type multi struct {
 	eng      *engineSlot
 	own      transport.Waiter
 	deadline time.Time
+	servers  []int   // each key's, if they were chosen before: see getMultiDirect
 	parts    []*part // those that are not complete
 	on       []transport.Conn
 	buf      []Lease // empty; swapped with a part's hits
@@ -112,7 +113,7 @@ func (m *multi) split(keys []string) (errs []error) {
 		err := checkKey(k)
 		var srv *server
 		if err == nil {
-			srv, err = m.cl.server(k)
+			srv, err = m.server(i, k)
 		}
 		if err != nil {
 			errs = append(errs, &OpError{
@@ -130,6 +131,14 @@ func (m *multi) split(keys []string) (errs []error) {
 		size[s] += len(k) + 1
 	}
 	return errs
+}
+
+// server returns the server of key number i.
+func (m *multi) server(i int, key string) (*server, error) {
+	if m.servers != nil {
+		return m.cl.servers[m.servers[i]], nil
+	}
+	return m.cl.server(key)
 }
 
 // start sends a part's request. If the server must be connected to first, a
@@ -299,6 +308,6 @@ func (m *multi) end() {
 	m.own.Take()
 	clear(m.parts)
 	clear(m.on)
-	m.parts, m.on, m.cl = m.parts[:0], m.on[:0], nil
+	m.parts, m.on, m.cl, m.servers = m.parts[:0], m.on[:0], nil, nil
 	m.eng.multis.Put(m)
 }
