@@ -15,6 +15,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -66,7 +67,7 @@ func run(ctx context.Context, only string) (ok bool, err error) {
 	defer func() { err = errors.Join(err, t.remove()) }()
 
 	var chosen []mutation
-	for _, m := range mutations {
+	for _, m := range slices.Concat(mutations, gomemcacheMutations) {
 		if match.MatchString(m.name) {
 			chosen = append(chosen, m)
 		}
@@ -187,7 +188,11 @@ func (t *tree) try(ctx context.Context, m mutation) (by string, err error) {
 // test builds the tests of a mutation's package, which must succeed, and runs
 // those that it names.
 func (t *tree) test(ctx context.Context, m mutation) (by string, err error) {
-	if _, err := output(ctx, t.src, "go", "test", "-c", "-vet=off", "-o", t.binary, "./"+m.dir); err != nil {
+	module, dir := t.src, m.dir
+	if inside, ok := strings.CutPrefix(dir, "bench/"); ok { // a module of its own
+		module, dir = filepath.Join(t.src, "bench"), inside
+	}
+	if _, err := output(ctx, module, "go", "test", "-c", "-vet=off", "-o", t.binary, "./"+dir); err != nil {
 		return "", err
 	}
 	cmd := exec.CommandContext(ctx, t.binary, "-test.run", "^("+m.pattern+")$", "-test.failfast",
