@@ -24,7 +24,7 @@ const (
 // Client is one competitor: a library and, for memring, its engine.
 type Client struct {
 	Name   string // memring, gomemcache, grafana, go-memcache
-	Engine string // uring, uring-plain or poll; empty for the peers
+	Engine string // uring, uring-plain, poll or gomemcache-api; empty for the peers
 }
 
 func (c Client) String() string {
@@ -40,7 +40,8 @@ var (
 	URingPlain = Client{"memring", "uring-plain"} // bound by RLIMIT_MEMLOCK: its receive buffers not registered
 	Poll       = Client{"memring", "poll"}
 	GoMemcache = Client{Name: "gomemcache"}
-	Grafana    = Client{Name: "grafana"} // its fork of gomemcache
+	Adapter    = Client{"memring", "gomemcache-api"} // client/gomemcache, on io_uring
+	Grafana    = Client{Name: "grafana"}             // its fork of gomemcache
 	Pipelining = Client{Name: "go-memcache"}
 )
 

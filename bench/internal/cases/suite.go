@@ -20,15 +20,16 @@ const (
 const SlowServer = 150 * time.Microsecond
 
 // Suite lists the cases in the order they run and print, group by group. Grafana's fork differs from
-// gomemcache in little: it runs in the plainest cases on the UNIX socket alone.
+// gomemcache in little, and memring's adapter to gomemcache's API from memring: they run in the plainest
+// cases on the UNIX socket alone.
 //
-// The quick suite has the main table and two cases of late replies, and nobody's fork. It has no sets,
+// The quick suite has the main table and two cases of late replies, and nobody's fork or adapter. It has no sets,
 // multi-gets or slow server over TCP, and watches the bystander in one set-up only.
 func Suite(quick bool) []Case {
 	var all []Case
 	for _, network := range []string{"unix", "tcp"} {
 		everyone := []Client{URing, Poll, GoMemcache}
-		withFork := append(slices.Clone(everyone), Grafana)
+		withFork := append(slices.Clone(everyone), Grafana, Adapter)
 		if quick {
 			withFork = everyone
 		}

@@ -71,6 +71,8 @@ func Open(cfg Config) (Client, error) {
 		return openBare(cfg)
 	case cases.HandOverHerd, cases.HandOverChannel, cases.HandOverCond:
 		return openHandOver(cfg.Client), nil
+	case cases.Adapter:
+		return openAdapter(cfg)
 	}
 	switch cfg.Client.Name {
 	case cases.URing.Name:
