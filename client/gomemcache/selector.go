@@ -11,9 +11,9 @@ import (
 // ServerSelector spreads keys over servers. Its methods are called from many
 // goroutines at once.
 type ServerSelector interface {
-	// PickServer returns the address of the server that key belongs to: of a
-	// network "tcp" or "unix". The key is one that the call was given, which need
-	// not be a valid one.
+	// PickServer returns the address of the server that key belongs to, of network
+	// "tcp" or "unix". The key need not be a valid one: stores ask before they look
+	// at it, and DeleteAll asks for the empty key's server.
 	PickServer(key string) (net.Addr, error)
 	// Each calls f for every server until f returns an error, which it returns.
 	Each(f func(net.Addr) error) error
