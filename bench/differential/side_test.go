@@ -80,8 +80,8 @@ const (
 )
 
 func theirClass(err error) string {
-	switch err { //nolint:errorlint // a program may compare like that, too
-	case nil, theirs.ErrCacheMiss, theirs.ErrCASConflict, theirs.ErrNotStored, theirs.ErrMalformedKey, theirs.ErrNoServers:
+	switch err {
+	case nil, theirs.ErrCacheMiss, theirs.ErrCASConflict, theirs.ErrNotStored, theirs.ErrMalformedKey, theirs.ErrNoServers: //nolint:errorlint // as programs compare
 		return text(err)
 	}
 	if strings.Contains(err.Error(), "unexpected") {
@@ -91,8 +91,8 @@ func theirClass(err error) string {
 }
 
 func ourClass(err error) string {
-	switch err { //nolint:errorlint // a program may compare like that, too
-	case nil, ours.ErrCacheMiss, ours.ErrCASConflict, ours.ErrNotStored, ours.ErrMalformedKey, ours.ErrNoServers:
+	switch err {
+	case nil, ours.ErrCacheMiss, ours.ErrCASConflict, ours.ErrNotStored, ours.ErrMalformedKey, ours.ErrNoServers: //nolint:errorlint // as programs compare
 		return text(err)
 	}
 	if c := otherClass(err); c == classClient || !errors.Is(err, ours.ErrServerError) {

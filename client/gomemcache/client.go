@@ -149,12 +149,13 @@ func (c *Client) wish() wish {
 }
 
 // firstFleets makes the place for fleets. They give everything back when the
-// client is garbage, for programs that were written when gomemcache had no Close.
+// client is garbage, for programs that were written when gomemcache had no Close;
+// nobody is left to be told of an error then.
 func (c *Client) firstFleets() *fleets {
 	all := new(fleets)
 	if !c.fleets.CompareAndSwap(nil, all) {
 		return c.fleets.Load()
 	}
-	runtime.AddCleanup(c, func(f *fleets) { go f.close() }, all) //nolint:errcheck // nobody is left to tell
+	runtime.AddCleanup(c, func(f *fleets) { go f.close() }, all)
 	return all
 }

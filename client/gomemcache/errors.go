@@ -31,8 +31,8 @@ var (
 	ErrNoServers = errors.New("memcache: no servers configured or available")
 )
 
-// ConnectTimeoutError: there was no connection to Addr within Client.Timeout.
-// Nothing was sent.
+// ConnectTimeoutError says that there was no connection to Addr within
+// Client.Timeout. Nothing was sent.
 type ConnectTimeoutError struct {
 	Addr net.Addr
 
@@ -69,7 +69,7 @@ func (e *callError) Temporary() bool { return e.Timeout() }
 
 // Is finds what a socket with a deadline would have returned, and ErrServerError.
 func (e *callError) Is(target error) bool {
-	switch target { //nolint:errorlint // errors.Is asks for just this
+	switch target {
 	case os.ErrDeadlineExceeded:
 		return e.Timeout()
 	case ErrServerError:

@@ -2,6 +2,7 @@ package memcache_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 
@@ -28,13 +29,13 @@ func Example() {
 		log.Fatal(err)
 	}
 	it, err := mc.Get("greeting")
-	switch err {
-	case nil:
-		fmt.Printf("%s\n", it.Value)
-	case memcache.ErrCacheMiss:
+	switch {
+	case errors.Is(err, memcache.ErrCacheMiss): // err == memcache.ErrCacheMiss does as well
 		fmt.Println("nothing there")
-	default:
+	case err != nil:
 		log.Fatal(err)
+	default:
+		fmt.Printf("%s\n", it.Value)
 	}
 	// Output: hello
 }
