@@ -44,6 +44,7 @@ func (l *load) call(i int, s *shift) (done, failed uint64, err error) {
 func (l *load) follow(i int, s *shift, to *series) (done, failed uint64, err error) {
 	op, b := l.ops[i], &l.blocks[i]
 	t := trail{s: to}
+	b.longest = 0
 	defer t.drain()
 	defer b.drain()
 	var pace *pacer
@@ -51,13 +52,16 @@ func (l *load) follow(i int, s *shift, to *series) (done, failed uint64, err err
 		pace = newPacer(rate, i, len(l.ops))
 	}
 	for {
-		begun := time.Now()
+		var due time.Time
 		if pace != nil {
-			due, ok := pace.wait(s)
-			if !ok {
+			var ok bool
+			if due, ok = pace.wait(s); !ok {
 				return done, failed, nil
 			}
-			begun = due
+		}
+		begun := time.Now()
+		if pace == nil {
+			due = begun
 		}
 		err := op()
 		if _, wrong := errors.AsType[*peers.WrongValueError](err); err != nil && (wrong || to == nil) {
@@ -69,9 +73,10 @@ func (l *load) follow(i int, s *shift, to *series) (done, failed uint64, err err
 		} else {
 			done++
 		}
-		b.add(end.Sub(begun))
+		b.longest = max(b.longest, end.Sub(begun))
+		b.add(end.Sub(due))
 		if to != nil {
-			t.add(end.Sub(s.begin), end.Sub(begun), err != nil)
+			t.add(end.Sub(s.begin), end.Sub(due), err != nil)
 		}
 		if s.over(end) {
 			return done, failed, nil

@@ -57,6 +57,29 @@ func TestRateHasNoCoordinatedOmission(t *testing.T) {
 	})
 }
 
+// TestRateIsNoHang: where requests come faster than they are answered, each is later than the one before, but
+// no call takes longer.
+func TestRateIsNoHang(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, err := newLoad(Spec{Case: cases.Case{Op: cases.Get, Callers: 1, Size: 100, Rate: 1000}}, slower{fake{size: 100}})
+		require.NoError(t, err)
+		for range 2 { // what was measured before is forgotten
+			_, _, err = l.follow(0, &shift{begin: time.Now(), d: 100 * ms}, nil)
+			require.NoError(t, err)
+			require.Greater(t, l.rec.quantile(100), 80*ms, "latency counts from when a request was due")
+			require.Equal(t, 10*ms, l.longest())
+		}
+	})
+}
+
+// slower takes 10 ms for each call.
+type slower struct{ fake }
+
+func (f slower) Get(key string) ([]byte, error) {
+	time.Sleep(10 * ms)
+	return f.fake.Get(key)
+}
+
 func TestRateEndsWithTheSlice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := cases.Case{Op: cases.Get, Callers: 1, Size: 100, Rate: 1000}

@@ -35,9 +35,10 @@ func (r *recorder) quantile(percent float64) time.Duration {
 
 // block belongs to one goroutine: a store per operation, a lock per blockOps.
 type block struct {
-	to *recorder
-	n  int
-	ns [blockOps]uint32 // the longest is 4.29 s
+	to      *recorder
+	n       int
+	ns      [blockOps]uint32 // the longest is 4.29 s
+	longest time.Duration    // of the slice's calls from when they were made; only follow keeps it
 }
 
 // add records one latency and tells whether the block was emptied, which takes a few microseconds.

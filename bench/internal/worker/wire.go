@@ -48,7 +48,7 @@ type Sample struct {
 	P50     time.Duration
 	P99     time.Duration
 	P999    time.Duration
-	Max     time.Duration // of a single call
+	Max     time.Duration // of a single call, from when it was made, also at a fixed rate
 	Mallocs uint64
 
 	Syscalls    uint64 // the kernel's count, if Counted
