@@ -85,9 +85,6 @@ func bench(args []string, stdout io.Writer, stderr *os.File) (err error) {
 	var more []string
 	left, o.Exes, more = prepare(ctx, left, built)
 	notes = append(notes, more...)
-	if slices.ContainsFunc(left, func(c cases.Case) bool { return c.Network == "unix" }) {
-		notes = append(notes, "go-memcache dials TCP only: it has no rows on the UNIX socket, and is compared over TCP")
-	}
 	res, err := runner.Run(ctx, left, set, o, runner.NewProgress(stderr))
 	if err != nil {
 		return told(signals, err)

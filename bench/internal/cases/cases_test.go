@@ -2,6 +2,7 @@ package cases
 
 import (
 	"regexp"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -71,6 +72,17 @@ func TestSelect(t *testing.T) {
 		require.NotContains(t, c.Clients, URing)
 	}
 	require.Contains(t, Suite(true)[0].Clients, URing, "the suite itself must not change")
+}
+
+func TestRemarksAreOnWhatRuns(t *testing.T) {
+	has := func(only, clients string) bool {
+		return slices.Contains(Remarks(Select(Suite(false), regexp.MustCompile(only), regexp.MustCompile(clients))), remarkPipelining)
+	}
+	require.True(t, has("^get-1KiB/", ""))
+	require.False(t, has("^get-1KiB/unix", ""), "go-memcache doesn't run at all")
+	require.False(t, has("^get-1KiB/", "memring"), "nor here")
+	require.False(t, has("^get-1KiB/tcp", ""), "nothing is missing")
+	require.Equal(t, []string{remarks[GroupLimit]}, Remarks(OfGroup(Suite(false), GroupLimit)))
 }
 
 func TestRight(t *testing.T) {

@@ -18,9 +18,16 @@ var remarks = map[string]string{
 	GroupIdle:     "idle: each connection has stored 100 KiB, got it, and been left alone; shares are what all have added, after a collection; memring-uring-plain runs as a user's program would, bound by RLIMIT_MEMLOCK: the connections that do not fit receive without registered buffers; slab is the whole machine's, the server's ends included",
 }
 
-// Remarks returns those on the groups of these cases.
+// remarkPipelining explains why a client that takes part is missing from some rows.
+const remarkPipelining = "go-memcache dials TCP only: it has no rows on the UNIX socket, and is compared over TCP"
+
+// Remarks returns those on the groups and clients of these cases.
 func Remarks(all []Case) []string {
 	var out []string
+	if slices.ContainsFunc(all, func(c Case) bool { return slices.Contains(c.Clients, Pipelining) }) &&
+		slices.ContainsFunc(all, func(c Case) bool { return c.Network == "unix" }) {
+		out = append(out, remarkPipelining)
+	}
 	for _, group := range Groups {
 		if text, ok := remarks[group]; ok && slices.ContainsFunc(all, func(c Case) bool { return c.Group == group }) {
 			out = append(out, text)
