@@ -110,7 +110,9 @@ func bench(args []string, stdout io.Writer, stderr *os.File) (err error) {
 // drop takes out memring's engines that this machine can't run, and says so.
 func drop(ctx context.Context, all []cases.Case, set *servers.Set, o runner.Options) (left []cases.Case, note string, err error) {
 	left = all
-	for _, client := range []cases.Client{cases.URing, cases.URingPlain, cases.Adapter, cases.Poll, cases.BareRing} {
+	for _, client := range []cases.Client{
+		cases.URing, cases.URingPlain, cases.URingAppend, cases.URingLease, cases.Adapter, cases.Poll, cases.BareRing,
+	} {
 		i := slices.IndexFunc(all, func(c cases.Case) bool { return slices.Contains(c.Clients, client) })
 		if i < 0 {
 			continue

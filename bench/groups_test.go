@@ -41,20 +41,24 @@ func of(rows []report.Row, who string) (found []report.Row) {
 // report says so.
 func TestGroupsEndToEnd(t *testing.T) {
 	out, rows := runs(t, "-rounds", "2", "-slice", "20ms", "-cases",
-		`^(seeds-get-512KiB/.*|sizes-set-64KiB/unix/1|queue-handover/none/8|limit-.*|recovery-get-1KiB/unix/64)$`)
-	for who, groups := range map[string]int{"memring-poll": 3, "gomemcache": 2, "memring-handover": 1, "channel": 1, "mutex+cond": 1, "bare-read+write": 1} {
+		`^(seeds-(get-512KiB|multiget-40x12KiB)/.*|sizes-set-64KiB/unix/1|leases-get-64KiB/.*|queue-handover/none/8|limit-.*|recovery-get-1KiB/unix/64)$`)
+	for who, groups := range map[string]int{"memring-poll": 4, "gomemcache": 3, "memring-handover": 1, "channel": 1, "mutex+cond": 1, "bare-read+write": 1} {
 		require.Len(t, of(rows, who), groups, who)
 	}
 	if len(of(rows, "memring-uring")) == 0 {
 		require.Contains(t, out, "ALL ROWS OF memring-uring ARE LEFT OUT", "a machine without io_uring is told")
 	} else {
-		require.Len(t, of(rows, "memring-uring"), 4)
-		require.Len(t, of(rows, "memring-uring-plain"), 1)
+		require.Len(t, of(rows, "memring-uring"), 6)
+		require.Len(t, of(rows, "memring-uring-plain"), 2)
+		for _, who := range []string{"memring-uring-append", "memring-uring-lease"} {
+			require.Len(t, of(rows, who), 1)
+			require.Less(t, of(rows, who)[0].AllocsOp, 0.5, "%s uses its memory again", who)
+		}
 		require.Len(t, of(rows, "bare-uring"), 1)
 		require.Len(t, of(rows, "memring-uring-unchecked"), 1, "%s", out)
 		require.Contains(t, of(rows, "memring-uring-unchecked")[0].Extra, "cpu_ratio_to_memring-uring-unchecked")
 	}
-	size := of(rows, "gomemcache")[1]
+	size := of(rows, "gomemcache")[2]
 	require.Equal(t, "bytes", size.Unit)
 	require.InDelta(t, 64<<10, size.Param, 0)
 	require.Positive(t, of(rows, "memring-handover")[0].Extra["ns_per_op"])

@@ -14,10 +14,12 @@ const (
 	Get       Op = "get"       // one key, the value in a fresh slice
 	GetAppend Op = "getappend" // one key, the value appended to a slice the caller reuses
 	GetReused Op = "getreused" // GetAppend by the clients that have it, Get by the others
+	GetLease  Op = "getlease"  // one key, the value lent and given back
 	Set       Op = "set"       // one key
 	HandOver  Op = "handover"  // no key at all: a request that is handed over and done at once
 	Serve     Op = "serve"     // an HTTP request that leads to a Get
 	MultiGet  Op = "multiget"  // Case.Keys keys in one call
+	MultiLent Op = "multilent" // MultiGet, each value lent and given back by the clients that can
 	Idle      Op = "idle"      // none: Case.Conns connections that nobody uses any more
 )
 
@@ -48,6 +50,8 @@ var (
 // What is measured beside clients.
 var (
 	URingUnchecked  = Client{"memring", "uring-unchecked"} // built without what recovery needs
+	URingAppend     = Client{"memring", "uring-append"}    // URing whose gets are GetAppend, see Case.OpOf
+	URingLease      = Client{"memring", "uring-lease"}     // and GetLease
 	BareReadWrite   = Client{"bare", "read+write"}         // see package limit
 	BareRing        = Client{"bare", "uring"}
 	HandOverHerd    = Client{"memring", "handover"} // see package queue
@@ -96,6 +100,17 @@ type Faults struct {
 	Late    time.Duration // how late
 	Stall   time.Duration // for so long no reply is sent on any connection, once in each slice; 0: never
 	StallAt time.Duration // when, from the slice's beginning
+}
+
+// OpOf is what a client does in the case: a few stand for one way of doing it.
+func (c Case) OpOf(client Client) Op {
+	switch client {
+	case URingAppend:
+		return GetAppend
+	case URingLease:
+		return GetLease
+	}
+	return c.Op
 }
 
 // ID names the case in flags and messages.

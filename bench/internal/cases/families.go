@@ -5,6 +5,7 @@ import "time"
 // Names of the cases of the small groups.
 const (
 	NameLimit        = "limit-get-1KiB"
+	NameLeases       = "leases-get"
 	NameHandOver     = "queue-handover"
 	NameRecoveryGet  = "recovery-get-1KiB"
 	NameRecovery40   = "recovery-multiget-40x100B"
@@ -39,6 +40,20 @@ func recovery() []Case {
 		c := &all[i]
 		c.Group, c.Network = GroupRecovery, "unix"
 		c.Clients, c.Baseline = []Client{URing, URingUnchecked}, URingUnchecked
+	}
+	return all
+}
+
+// leases measures what the ways to have a large value cost a lone caller: in fresh memory, in a slice that is
+// used again, lent and given back.
+func leases() []Case {
+	var all []Case
+	for _, size := range []int{64 << 10, 1 << 20} {
+		all = append(all, Case{
+			Name: NameLeases, Group: GroupLeases, Param: float64(size), Unit: "bytes",
+			Network: "unix", Callers: 1, Op: Get, Size: size,
+			Clients: []Client{URing, URingAppend, URingLease}, Baseline: URing, MaxRounds: 5, Stretch: 0.3,
+		})
 	}
 	return all
 }

@@ -12,6 +12,7 @@ const (
 	GroupLate     = "late"
 	GroupSeeds    = "seeds"
 	GroupSizes    = "sizes"
+	GroupLeases   = "leases"
 	GroupQueue    = "queue"
 	GroupService  = "service"
 	GroupLimit    = "limit"
@@ -22,7 +23,7 @@ const (
 
 // Groups lists them in the order in which they run.
 var Groups = []string{
-	GroupCore, GroupLate, GroupSeeds, GroupSizes, GroupQueue, GroupService, GroupLimit, GroupRecovery, GroupForeign, GroupIdle,
+	GroupCore, GroupLate, GroupSeeds, GroupSizes, GroupLeases, GroupQueue, GroupService, GroupLimit, GroupRecovery, GroupForeign, GroupIdle,
 }
 
 // GroupOf tells the group of the cases of a name.

@@ -10,7 +10,10 @@ var remarks = map[string]string{
 	GroupLate: fmt.Sprintf("late: %d callers; every client gives each call %s (memring: OpTimeout; gomemcache: Timeout); "+
 		"memring shares its default of 2 connections, or up to %d in the cases that say so and at a fixed rate; gomemcache keeps up to %d idle "+
 		"(MaxIdleConns); replies of one connection stay in order, so those behind a late one are late", lateCallers, lateDeadline, lateCallers, lateCallers+1),
-	GroupSeeds:    "seeds: single values go to a slice that is used again where the client can (memring's GetAppend); memring-uring-plain is kept from registering its buffers by RLIMIT_MEMLOCK",
+	GroupSeeds: "seeds: memory is used again where the client can: single values go to one slice (memring's GetAppend), " +
+		"those of multi-gets of 12 KiB and more are lent and each given back once it was checked (GetMultiLease, Release); gomemcache takes fresh memory for all; " +
+		"memring-uring-plain is kept from registering its buffers by RLIMIT_MEMLOCK",
+	GroupLeases:   "leases: the same client and the same gets; memring-uring takes each value in a fresh slice (Get), -append in one slice again and again (GetAppend), -lease as one that is lent and given back (GetLease, Release)",
 	GroupService:  "service: net/http, one Get a request, driven by wrk with one thread on the same cores; CPU is the service's alone",
 	GroupLimit:    "limit: bare loops are no clients: one request at a time, nothing checked, errors are final",
 	GroupRecovery: "recovery: memring-uring-unchecked is this checkout built without opaque numbers, keys in replies, tombstones and taking back; it is safe only while nothing is late or wrong",

@@ -67,8 +67,46 @@ func (m memring) GetMulti(keys []string, right func(string, []byte) bool) error 
 		}
 		got++
 	}
+	return all(got, keys)
+}
+
+func all(got int, keys []string) error {
 	if got != len(keys) {
 		return fmt.Errorf("memring returned %d of %d keys", got, len(keys))
+	}
+	return nil
+}
+
+func (m memring) GetLease(key string, right func(string, []byte) bool) error {
+	l, err := m.Client.GetLease(context.Background(), key)
+	if err != nil {
+		return err
+	}
+	return checked(l, right)
+}
+
+func (m memring) GetMultiLease(keys []string, right func(string, []byte) bool) error {
+	got := 0
+	for l, err := range m.Client.GetMultiLease(context.Background(), keys) {
+		if err != nil {
+			return err
+		}
+		if err := checked(l, right); err != nil {
+			return err
+		}
+		got++
+	}
+	return all(got, keys)
+}
+
+// checked looks at a lease and gives it back.
+func checked(l client.Lease, right func(string, []byte) bool) error {
+	ok := right(l.Key, l.Value)
+	if err := l.Release(); err != nil {
+		return err
+	}
+	if !ok {
+		return &WrongValueError{"memring", l.Key}
 	}
 	return nil
 }

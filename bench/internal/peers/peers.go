@@ -26,6 +26,12 @@ type Appender interface {
 	GetAppend(dst []byte, key string) ([]byte, error)
 }
 
+// Lender is a client whose values can be lent. Each is given back once right has seen it.
+type Lender interface {
+	GetLease(key string, right func(key string, value []byte) bool) error
+	GetMultiLease(keys []string, right func(key string, value []byte) bool) error
+}
+
 // Enterer is a client that counts its own system calls.
 type Enterer interface {
 	Enters() uint64

@@ -28,7 +28,7 @@ func newLoad(spec Spec, client peers.Client) (*load, error) {
 	shared := newData(spec.Case)
 	for i := range l.blocks {
 		l.blocks[i].to = l.rec
-		op, err := operation(spec.Case, client, shared, i*keyStride)
+		op, err := operation(spec.Case, spec.Case.OpOf(spec.Client), client, shared, i*keyStride)
 		if err != nil {
 			return nil, err
 		}
@@ -65,8 +65,8 @@ func newData(c cases.Case) *data {
 
 // operation builds what one caller does, again and again, walking through the keys from the one at
 // start. Nothing in it allocates but the client.
-func operation(c cases.Case, client peers.Client, shared *data, start int) (func() error, error) {
-	if c.Op == cases.HandOver {
+func operation(c cases.Case, what cases.Op, client peers.Client, shared *data, start int) (func() error, error) {
+	if what == cases.HandOver {
 		h, ok := client.(peers.HandOverer)
 		if !ok {
 			return nil, errors.New("this client hands nothing over")
@@ -82,8 +82,9 @@ func operation(c cases.Case, client peers.Client, shared *data, start int) (func
 		return keys[at]
 	}
 	wrong := func(key string) error { return &peers.WrongValueError{Client: "the client", Key: key} }
-	what := c.Op
+	right := func(key string, value []byte) bool { return cases.Right(value, key, c.Size) }
 	appender, appends := client.(peers.Appender)
+	lender, lends := client.(peers.Lender)
 	if what == cases.GetReused {
 		if what = cases.Get; appends {
 			what = cases.GetAppend
@@ -112,13 +113,21 @@ func operation(c cases.Case, client peers.Client, shared *data, start int) (func
 			}
 			return err
 		}, nil
+	case cases.GetLease:
+		if !lends {
+			return nil, errors.New("this client has no GetLease")
+		}
+		return func() error { return lender.GetLease(next(), right) }, nil
 	case cases.Set:
 		return func() error {
 			key := next()
 			return client.Set(key, shared.values[at])
 		}, nil
-	case cases.MultiGet:
-		right := func(key string, value []byte) bool { return cases.Right(value, key, c.Size) }
+	case cases.MultiGet, cases.MultiLent:
+		getMulti := client.GetMulti
+		if what == cases.MultiLent && lends {
+			getMulti = lender.GetMultiLease
+		}
 		from := at
 		return func() error {
 			if from+c.Keys > len(keys) {
@@ -126,10 +135,10 @@ func operation(c cases.Case, client peers.Client, shared *data, start int) (func
 			}
 			group := keys[from : from+c.Keys]
 			from += c.Keys
-			return client.GetMulti(group, right)
+			return getMulti(group, right)
 		}, nil
 	}
-	return nil, fmt.Errorf("there is no operation %q", c.Op)
+	return nil, fmt.Errorf("there is no operation %q", what)
 }
 
 // slice lets every caller run for d and says what that took.

@@ -50,7 +50,7 @@ func run(t *testing.T, c cases.Case, f fake) (Sample, error) {
 }
 
 func TestSliceOfEveryOperation(t *testing.T) {
-	for _, op := range []cases.Op{cases.Get, cases.GetAppend, cases.Set, cases.MultiGet} {
+	for _, op := range []cases.Op{cases.Get, cases.GetAppend, cases.GetReused, cases.Set, cases.MultiGet, cases.MultiLent} {
 		s, err := run(t, cases.Case{Op: op, Callers: 3, Size: 100, Keys: 40}, fake{size: 100})
 		require.NoError(t, err)
 		require.GreaterOrEqual(t, s.Ops, uint64(3), "each caller does at least one")
@@ -62,6 +62,40 @@ func TestSliceOfEveryOperation(t *testing.T) {
 		require.True(t, s.HasEnters)
 		require.False(t, s.Counted)
 	}
+}
+
+// lending counts what it lends.
+type lending struct {
+	fake
+	lent *int
+}
+
+func (f lending) GetLease(key string, right func(string, []byte) bool) error {
+	return f.GetMultiLease([]string{key}, right)
+}
+
+func (f lending) GetMultiLease(keys []string, right func(string, []byte) bool) error {
+	*f.lent += len(keys)
+	return f.GetMulti(keys, right)
+}
+
+func TestWhoLends(t *testing.T) {
+	for _, c := range []struct {
+		op     cases.Op
+		client cases.Client
+		each   int // values that an operation lends
+	}{
+		{cases.Get, cases.URing, 0}, {cases.Get, cases.URingLease, 1}, {cases.GetReused, cases.URing, 0},
+		{cases.MultiGet, cases.URing, 0}, {cases.MultiLent, cases.URing, 40},
+	} {
+		lent := 0
+		l, err := newLoad(Spec{Case: cases.Case{Op: c.op, Callers: 1, Size: 100, Keys: 40}, Client: c.client}, lending{fake{size: 100}, &lent})
+		require.NoError(t, err)
+		require.NoError(t, l.ops[0]())
+		require.Equal(t, c.each, lent, "%s in %s", c.client, c.op)
+	}
+	_, err := newLoad(Spec{Case: cases.Case{Op: cases.Get, Callers: 1, Size: 100}, Client: cases.URingLease}, fake{size: 100})
+	require.ErrorContains(t, err, "no GetLease")
 }
 
 // TestOwnAllocations: what the loop around the client allocates must not be charged to the client.
