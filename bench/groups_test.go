@@ -50,6 +50,8 @@ func TestGroupsEndToEnd(t *testing.T) {
 	} else {
 		require.Len(t, of(rows, "memring-uring"), 6)
 		require.Len(t, of(rows, "memring-uring-plain"), 2)
+		require.Len(t, of(rows, "memring-uring-copy"), 1)
+		require.Contains(t, out, "sizes-set-64KiB/unix/1: memring-uring / memring-uring-copy CPU")
 		for _, who := range []string{"memring-uring-append", "memring-uring-lease"} {
 			require.Len(t, of(rows, who), 1)
 			require.Less(t, of(rows, who)[0].AllocsOp, 0.5, "%s uses its memory again", who)

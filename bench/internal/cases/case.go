@@ -50,6 +50,8 @@ var (
 // What is measured beside clients.
 var (
 	URingUnchecked  = Client{"memring", "uring-unchecked"} // built without what recovery needs
+	URingCopy       = Client{"memring", "uring-copy"}      // that copies every value, on the way in and out
+	URingRef        = Client{"memring", "uring-ref"}       // that avoids it for every value, however small
 	URingAppend     = Client{"memring", "uring-append"}    // URing whose gets are GetAppend, see Case.OpOf
 	URingLease      = Client{"memring", "uring-lease"}     // and GetLease
 	BareReadWrite   = Client{"bare", "read+write"}         // see package limit
@@ -89,6 +91,7 @@ type Case struct {
 	Bystander bool          // also time a goroutine that wakes every millisecond
 	Procs     int           // GOMAXPROCS of the client process; zero: as the whole run
 	MaxRounds int           // zero: as many as the run has
+	MaxCounts int           // turns with the kernel's counter; zero: as many as the run has
 	Stretch   float64       // length of a slice against the run's; zero: 1
 	Slice     time.Duration // length of a slice, whatever the run's; zero: see Stretch
 }

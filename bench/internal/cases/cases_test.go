@@ -38,7 +38,7 @@ func TestBatchesAreTheGroups(t *testing.T) {
 		}
 		groups = append(groups, b[0].Group)
 	}
-	require.Equal(t, append([]string{""}, Groups[1:]...), groups, "each group comes once, in its place")
+	require.Equal(t, append([]string{""}, Groups[1:]...), slices.Compact(groups), "each group comes once, in its place")
 	for _, g := range Groups {
 		require.NotEmpty(t, OfGroup(Suite(false), g), g)
 	}
@@ -72,6 +72,21 @@ func TestSelect(t *testing.T) {
 		require.NotContains(t, c.Clients, URing)
 	}
 	require.Contains(t, Suite(true)[0].Clients, URing, "the suite itself must not change")
+}
+
+// TestSizesByReference: the sizes that the defaults copy, near those that they don't, are measured both ways.
+func TestSizesByReference(t *testing.T) {
+	both := map[string]bool{}
+	for _, c := range OfGroup(Suite(false), GroupSizes) {
+		require.Contains(t, c.Clients, URingCopy, c.ID())
+		if slices.Contains(c.Clients, URingRef) {
+			both[c.named()] = true
+		}
+	}
+	require.Equal(t, map[string]bool{
+		"sizes-set-1KiB": true, "sizes-set-4KiB": true,
+		"sizes-get-16KiB": true, "sizes-get-32KiB": true, "sizes-get-64KiB": true,
+	}, both)
 }
 
 func TestRemarksAreOnWhatRuns(t *testing.T) {

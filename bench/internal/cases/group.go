@@ -42,11 +42,12 @@ func OfGroup(all []Case, group string) []Case {
 	return slices.DeleteFunc(slices.Clone(all), func(c Case) bool { return c.Group != group })
 }
 
-// Batches splits the cases where the group changes.
+// Batches splits the cases where the group changes, and that of the sizes between gets and sets as well: its
+// clients would lock more memory at once than a user may who is not root.
 func Batches(all []Case) [][]Case {
 	var out [][]Case
 	for i, c := range all {
-		if i == 0 || c.Group != all[i-1].Group {
+		if i == 0 || c.Group != all[i-1].Group || c.Group == GroupSizes && c.Name != all[i-1].Name {
 			out = append(out, nil)
 		}
 		out[len(out)-1] = append(out[len(out)-1], c)

@@ -13,6 +13,8 @@ var remarks = map[string]string{
 	GroupSeeds: "seeds: memory is used again where the client can: single values go to one slice (memring's GetAppend), " +
 		"those of multi-gets of 12 KiB and more are lent and each given back once it was checked (GetMultiLease, Release); gomemcache takes fresh memory for all; " +
 		"memring-uring-plain is kept from registering its buffers by RLIMIT_MEMLOCK",
+	GroupSizes: "sizes: memring-uring-copy never sends a value from where it is nor receives one into place (DirectSend and DirectReceive -1), " +
+		"memring-uring-ref does so with every value (both 1), and has rows only where memring-uring copies and it is close",
 	GroupLeases:   "leases: the same client and the same gets; memring-uring takes each value in a fresh slice (Get), -append in one slice again and again (GetAppend), -lease as one that is lent and given back (GetLease, Release)",
 	GroupService:  "service: net/http, one Get a request, driven by wrk with one thread on the same cores; CPU is the service's alone",
 	GroupLimit:    "limit: bare loops are no clients: one request at a time, nothing checked, errors are final",

@@ -19,9 +19,11 @@ func openMemring(cfg Config) (Client, error) {
 	if cfg.Network == "unix" {
 		server = "unix:" + cfg.Addr
 	}
+	direct := directOf(cfg.Client)
 	open := func() (*client.Client, error) {
 		return client.New([]string{server}, &client.Config{
 			Engine: engineOf(cfg.Client), Rings: cfg.Rings, ConnsPerServer: cfg.Conns, OpTimeout: cfg.Deadline,
+			DirectSend: direct, DirectReceive: direct,
 		})
 	}
 	plain := cfg.Client == cases.URingPlain
@@ -40,6 +42,17 @@ func engineOf(c cases.Client) client.EngineKind {
 		return client.Poll
 	}
 	return client.URing
+}
+
+// directOf is from which size on values are not copied; zero leaves it to the client.
+func directOf(c cases.Client) int {
+	switch c {
+	case cases.URingCopy:
+		return -1
+	case cases.URingRef:
+		return 1
+	}
+	return 0
 }
 
 func (m memring) Get(key string) ([]byte, error) {

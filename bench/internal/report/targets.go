@@ -102,6 +102,7 @@ func Judge(rows []Row) []Verdict {
 	for _, t := range allTargets() {
 		out = append(out, t.judge(rows))
 	}
+	out = append(out, judgeSizes(rows)...)
 	return append(out, judgeNoWorse(rows), judgeBystanders(rows))
 }
 

@@ -160,7 +160,7 @@ func (r *run) rounds(ctx context.Context, plan [][]*entry) error {
 // milliseconds to put a tracepoint to rest, it is held for the whole time, and the next batch waits a little.
 func (r *run) count(ctx context.Context, plan [][]*entry) error {
 	if r.Tracepoint == 0 || !slices.ContainsFunc(plan, func(entries []*entry) bool {
-		return slices.ContainsFunc(entries, func(e *entry) bool { return counts(e.c, e.client, r.Options) })
+		return slices.ContainsFunc(entries, func(e *entry) bool { return countsOf(e.c, e.client, r.Options) > 0 })
 	}) {
 		return nil
 	}
@@ -171,10 +171,10 @@ func (r *run) count(ctx context.Context, plan [][]*entry) error {
 	}
 	defer time.Sleep(tracepointRest)
 	defer release()
-	for range r.CountTurns {
+	for turn := range r.CountTurns {
 		for _, entries := range plan {
 			for _, e := range entries {
-				if !counts(e.c, e.client, r.Options) {
+				if turn >= countsOf(e.c, e.client, r.Options) {
 					continue
 				}
 				r.p.say("counting system calls:", e.c, e.client)
@@ -218,10 +218,7 @@ func work(all []cases.Case, o Options) time.Duration {
 		}
 		sum += one * time.Duration(len(c.Clients))
 		for _, client := range c.Clients {
-			sum += warmOf(c, client, o)
-			if counts(c, client, o) {
-				sum += time.Duration(o.CountTurns) * o.Count
-			}
+			sum += warmOf(c, client, o) + time.Duration(countsOf(c, client, o))*o.Count
 		}
 	}
 	return sum

@@ -20,6 +20,8 @@ func TestWorkAddsUpWhatRuns(t *testing.T) {
 	require.Equal(t, time.Duration(2*(10+5*100+3*7)+(10+2*200)), work(all, o))
 	o.Tracepoint = 0
 	require.Equal(t, time.Duration(2*(10+5*100)+(10+2*200)), work(all, o))
+	o.Tracepoint, all[0].MaxCounts = 1, 2
+	require.Equal(t, time.Duration(2*(10+5*100+2*7)+(10+2*200)), work(all, o), "fewer turns with the counter")
 }
 
 func TestRowFromSamples(t *testing.T) {

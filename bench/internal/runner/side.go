@@ -42,9 +42,15 @@ func warmOf(c cases.Case, client cases.Client, o Options) time.Duration {
 	return o.Warm
 }
 
-// counts tells whether a side's system calls are counted.
-func counts(c cases.Case, client cases.Client, o Options) bool {
-	return o.Tracepoint != 0 && !c.Bystander && c.Tick == 0 && c.Op != cases.Serve && c.Op != cases.HandOver && c.Op != cases.Idle && client != cases.Memaslap
+// countsOf is how many turns a side gets in which its system calls are counted.
+func countsOf(c cases.Case, client cases.Client, o Options) int {
+	if o.Tracepoint == 0 || c.Bystander || c.Tick > 0 || c.Op == cases.Serve || c.Op == cases.HandOver || c.Op == cases.Idle || client == cases.Memaslap {
+		return 0
+	}
+	if c.MaxCounts > 0 {
+		return min(c.MaxCounts, o.CountTurns)
+	}
+	return o.CountTurns
 }
 
 // wholeSeconds rounds up to what other programs take for a duration.
