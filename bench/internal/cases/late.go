@@ -30,7 +30,7 @@ const (
 //   - answers one get of a hundred 200 ms late. Replies of one connection stay in order, so those of
 //     other callers who share it wait as well; a client with a connection for each caller doesn't have
 //     that, and pays with a new connection for each timeout. memring runs with its default number of
-//     connections, and, in cases of their own, with as many as the others have. Where requests come as fast
+//     connections, and its spare ones, and, in cases of their own, with as many as the others have. Where requests come as fast
 //     as replies do, the faster client meets more late ones: hence also a case with a fixed rate.
 //   - or falls silent as a whole for 200 ms, once in each slice.
 func late(quick bool) []Case {
