@@ -74,6 +74,12 @@ type message struct {
 	pieces [maxPieces][]byte
 }
 
+// Lent bodies go out with SENDMSG and not with SENDMSG_ZC, which would spare the
+// kernel's copy as well: the network stack keeps the pages until the peer has
+// acknowledged them, and no cancellation gets them back before. A call to a server
+// that has died could not return at its deadline then, or not with its caller's
+// memory. (Over loopback and UNIX sockets the kernel copies in any case.)
+//
 // maxPieces is the number of pieces that go out at once: requests with a lent body
 // take two each.
 const maxPieces = 16
