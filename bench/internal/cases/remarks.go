@@ -12,7 +12,8 @@ var remarks = map[string]string{
 		"(MaxIdleConns); replies of one connection stay in order, so those behind a late one are late", lateCallers, lateDeadline, lateCallers, lateCallers+1),
 	GroupSeeds: "seeds: memory is used again where the client can: single values go to one slice (memring's GetAppend), " +
 		"those of multi-gets of 12 KiB and more are lent and each given back once it was checked (GetMultiLease, Release); gomemcache takes fresh memory for all; " +
-		"memring-uring-plain is kept from registering its buffers by RLIMIT_MEMLOCK",
+		"memring-uring-plain is kept from registering its buffers by RLIMIT_MEMLOCK; " +
+		"sysc/op is the kernel's count, in which Go's runtime takes part (futex and others), and judged; enters/op is memring's own, of calls for I/O",
 	GroupSizes: "sizes: memring-uring-copy never sends a value from where it is nor receives one into place (DirectSend and DirectReceive -1), " +
 		"memring-uring-ref does so with every value (both 1), and has rows only where memring-uring copies and it is close",
 	GroupLeases:   "leases: the same client and the same gets; memring-uring takes each value in a fresh slice (Get), -append in one slice again and again (GetAppend), -lease as one that is lent and given back (GetLease, Release)",

@@ -65,6 +65,12 @@ func (f Family) Table(rows []Row) *Grid {
 		{"p99 µs", func(r *Row) string { return some(r.P99US) }},
 		{"p99.9 µs", func(r *Row) string { return some(r.P999US) }},
 		{"sysc/op", func(r *Row) string { return strings.TrimPrefix(syscalls(r), "-") }},
+		{"enters/op", func(r *Row) string {
+			if r.EntersOp == nil || r.SyscallsBy == SourceEngine {
+				return "" // it is what sysc/op shows
+			}
+			return fmt.Sprintf("%.2f", *r.EntersOp)
+		}},
 		{"allocs", func(r *Row) string { return measured(r, KeyAllocs, "%.2f", r.AllocsOp) }},
 	}
 	for _, key := range slices.Compact(extra) {

@@ -131,7 +131,22 @@ func (t target) judge(rows []Row) Verdict {
 	}
 	v.Measured = fmt.Sprintf("%.3f%s", value.Mid, unit)
 	v.Missed, v.Noisy = value.Against(t.limit, t.q.most)
+	if t.q.key == KeyCalls && r.SyscallsBy == SourceKernel {
+		v.Measured += ownCalls(r, t)
+	}
 	return v
+}
+
+// ownCalls holds memring's own count against the same limit, beside the kernel's, in which the runtime's calls
+// are too (futex and the like). It is for the reader alone: the kernel's is judged.
+func ownCalls(r *Row, t target) string {
+	own := IntervalOf(r.Samples[KeyEnters])
+	if !own.Known() {
+		return ""
+	}
+	v := Verdict{}
+	v.Missed, v.Noisy = own.Against(t.limit, t.q.most)
+	return fmt.Sprintf(" (enters %.3f: %s)", own.Mid, v.Word())
 }
 
 // samples of system calls are the engine's where the kernel's can't be had.

@@ -33,6 +33,13 @@ func TestJudgeSeeds(t *testing.T) {
 	rows[0].Samples["syscalls_per_op"] = Samples{4.1, 4.1, 4.1, 4.1, 4.1, 4.1}
 	rows[0].Finish()
 	all := Judge(rows)
+	require.Equal(t, "4.100", verdict(t, all, cases.NameSeedGet512KiB, "system calls per op ≤ 4.00").Measured, "nothing beside it")
+	require.NotContains(t, Families(rows)[0].Table(rows).Heads, "enters/op")
+	rows[0].Samples["enters_per_op"] = Samples{3.5, 3.5, 3.5, 3.5, 3.5, 3.5}
+	rows[0].Finish()
+	all = Judge(rows)
+	require.Equal(t, "4.100 (enters 3.500: met)", verdict(t, all, cases.NameSeedGet512KiB, "system calls per op ≤ 4.00").Measured)
+	require.Contains(t, Families(rows)[0].Table(rows).Heads, "enters/op")
 	require.True(t, verdict(t, all, cases.NameSeedGet512KiB, "system calls per op ≤ 4.00").Missed)
 	require.False(t, verdict(t, all, cases.NameSeedGet512KiB, "poll CPU ≤ 0.90×").Missed)
 	require.False(t, verdict(t, all, cases.NameSeedGet512KiB, "poll CPU ≤ 0.90×").Unknown)
