@@ -36,7 +36,7 @@ type settings struct {
 	saved      []report.Setting // what the flags amount to, for the report
 }
 
-// What a run does unless flags say otherwise: under six minutes, or under one.
+// What a run does unless flags say otherwise: about twelve minutes, or under one.
 const (
 	fullRounds, fullSlice   = 9, 350 * time.Millisecond
 	quickRounds, quickSlice = 3, 160 * time.Millisecond
