@@ -3,6 +3,7 @@ package ring
 import (
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -32,10 +33,15 @@ func mute(t *testing.T, e *Engine, k *fakeKernel, h transport.Handler) (*conn, *
 	go f.watch()
 	c, err := e.adopt(pair[0], h)
 	require.NoError(t, err)
-	t.Cleanup(func() { // Close needs somebody who drives
+	t.Cleanup(func() { // Close needs somebody who drives, and nobody would end a wait
 		assert.NoError(t, c.Close())
 		for c.isOpen() {
-			_ = e.Wait(newWaiter(), nil, time.Now().Add(time.Millisecond), nil)
+			if e.driving.CompareAndSwap(false, true) {
+				e.reap()
+				e.turn(waitNot, nil, 0)
+				e.leave()
+			}
+			runtime.Gosched()
 		}
 	})
 	return c, f
