@@ -42,7 +42,7 @@ type Config struct {
 	// come in the order of the requests, so one that is late makes all those behind
 	// it late; spread over more connections, fewer are behind it. Connections are
 	// opened as they are needed, each once, and kept: 64 KiB of memory each. If zero,
-	// 62, but none if ConnsPerServer is set; if negative, none.
+	// 126, but none if ConnsPerServer is set; if negative, none.
 	SpareConns int
 
 	// OpTimeout bounds each call, together with the context's deadline, and
@@ -113,7 +113,7 @@ const (
 	defaultTimeout    = time.Second
 	defaultStallLimit = 10 * time.Second
 	defaultMaxDebt    = 1024
-	defaultSpare      = 62
+	defaultSpare      = 126
 	defaultReceive    = 64 << 10
 	defaultSend       = 16 << 10
 	procsPerRing      = 8

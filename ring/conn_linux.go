@@ -11,7 +11,7 @@ import (
 
 // keepSendBuffer is the largest send buffer kept for the next send. An idle
 // connection keeps none, see Engine.sweep.
-const keepSendBuffer = 256 << 10
+const keepSendBuffer = 1 << 20
 
 // conn is one socket on the ring.
 //

@@ -8,7 +8,7 @@ import (
 // remarks say how the clients of a group are set up, where that isn't plain.
 var remarks = map[string]string{
 	GroupLate: fmt.Sprintf("late: %d callers; every client gives each call %s (memring: OpTimeout; gomemcache: Timeout); "+
-		"memring shares its default of 2 connections, and opens up to 62 spare ones while calls time out (SpareConns), or has %d in the cases that say so and at a fixed rate; gomemcache keeps up to %d idle "+
+		"memring shares its default of 2 connections, and opens up to 126 spare ones while calls time out (SpareConns), or has %d in the cases that say so and at a fixed rate; gomemcache keeps up to %d idle "+
 		"(MaxIdleConns); replies of one connection stay in order, so those behind a late one are late", lateCallers, lateDeadline, lateCallers, lateCallers+1),
 	GroupSeeds: "seeds: memory is used again where the client can: single values go to one slice (memring's GetAppend), " +
 		"those of multi-gets of 12 KiB and more are lent and each given back once it was checked (GetMultiLease, Release); gomemcache takes fresh memory for all; " +
