@@ -166,7 +166,7 @@ func (f *fakeSock) startRecv(s sqeView) {
 	fill(op.mem[max(0, len(op.mem)-poisonTail):])
 	f.recv = op
 	if f.shut || !k.chance(k.odds.late) {
-		f.receive()
+		f.receiveAll()
 	}
 	f.poke()
 }
@@ -228,7 +228,12 @@ func (f *fakeSock) progress() {
 			f.move()
 		}
 	}
-	for left := -1; f.recv != nil && left != len(f.inbox); { // one that waits for all takes several steps
+	f.receiveAll()
+}
+
+// receiveAll is receive, again and again for one that waits until it is full.
+func (f *fakeSock) receiveAll() {
+	for left := -1; f.recv != nil && left != len(f.inbox); {
 		left = len(f.inbox)
 		f.receive()
 	}
