@@ -50,6 +50,7 @@ func hotReplies() []pieces {
 		{"VA1KiBUnverifiedKey", meta(opaque, ""), [][]byte{hit}},
 		{"VA1KiBHeaderSplit", hitExpect, [][]byte{hit[:20], hit}},
 		{"VA1KiBValueSplit", hitExpect, [][]byte{hit[:len(header)+500], hit[len(header)+500:]}},
+		{"VA1KiBEndsWithWindow", hitExpect, [][]byte{hit[:len(hit)-2], hit[len(hit)-2:]}},
 		{"HD", hitExpect, [][]byte{[]byte("HD k" + key + " O1a2b\r\n")}},
 		{"EN", hitExpect, [][]byte{[]byte("EN k" + key + " O1a2b\r\n")}},
 		{"VALUE40x100", values(keys...), [][]byte{multi}},
