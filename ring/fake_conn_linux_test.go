@@ -235,6 +235,9 @@ func (c *fakeConn) Closed(err error) {
 	if err == nil {
 		c.complain("Closed without a reason")
 	}
+	if c.c != nil && c.c.e.lost.Load() != nil && !c.k.letsGo() {
+		c.complain("Closed on a lost ring, before the kernel was made to let go of the handler's memory")
+	}
 	c.why = err
 	if c.cur != nil {
 		if c.cur.mem != nil {

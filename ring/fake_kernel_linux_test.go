@@ -42,6 +42,7 @@ type fakeKernel struct {
 	missed  []int32       // what the next cancellations answer, to no effect
 
 	broke bool // for the one or the other reason
+	cut   bool // cancelAll was called
 
 	faults map[string]int
 	wrong  []string

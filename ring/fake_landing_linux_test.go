@@ -74,9 +74,17 @@ func (k *fakeKernel) cancel(s sqeView) {
 func (k *fakeKernel) cancelAll() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	k.cut = true
 	for _, f := range k.all {
 		f.recv, f.send = nil, nil
 	}
+}
+
+// letsGo reports whether the kernel has nothing of a ring that is lost.
+func (k *fakeKernel) letsGo() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.cut
 }
 
 // landFrom is the size from which on a reply's payload lands, if it is one of

@@ -61,6 +61,42 @@ var landingCases = []testCase{
 		},
 	},
 	{
+		name:  "LandingDivertedBeside",
+		means: "a caller can't get its memory back while another drives",
+		run: func(e *env) {
+			const size = 300 << 10
+			want := pattern(size)
+			rest := make(chan struct{})
+			g := &gatherer{want: size, w: newWaiter(), sizes: []int{size}}
+			l := e.dialWith(e.serve(func(c net.Conn) {
+				_, _ = io.ReadFull(c, make([]byte, 1))
+				_, _ = c.Write(want[:size/2])
+				<-rest
+				_, _ = c.Write(want[size/2:])
+				_, _ = io.Copy(io.Discard, c)
+			}), g.receive)
+			g.join(l)
+			_, err := l.conn.Send([]byte("x"), nil, nil, nil)
+			require.NoError(e, err)
+			other := newWaiter()
+			drives := make(chan error, 1)
+			go func() { drives <- e.engine.Wait(other, l.on, far(), nil) }()
+			for !g.has(size / 4) {
+				time.Sleep(time.Millisecond)
+			}
+			time.Sleep(5 * time.Millisecond) // until it waits for what does not come
+			if g.stop() != nil {
+				l.conn.Divert()
+				require.NoError(e, e.engine.Wait(g.w, l.on, far(), nil))
+			}
+			close(rest)
+			require.NoError(e, e.engine.Wait(g.w, l.on, far(), nil))
+			require.True(e, bytes.Equal(want, g.got))
+			e.engine.Wake(other)
+			require.NoError(e, <-drives)
+		},
+	},
+	{
 		name:  "LandingDivertedOften",
 		means: "a Divert that meets data loses bytes, or hangs, or ends another landing for good",
 		run: func(e *env) {
