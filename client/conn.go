@@ -284,7 +284,10 @@ func (c *conn) Closed(err error) {
 	c.down.Store(true)
 	why := closedByServer
 	own := c.cause.Load()
+	closing := c.p.srv.cl.closed.Load()
 	switch {
+	case closing && errors.Is(err, transport.ErrClosed):
+		why = closedClose // whatever it might have been closed for besides
 	case own != nil:
 		why, err = own.why, own.err
 	case refusal(err):
@@ -295,7 +298,7 @@ func (c *conn) Closed(err error) {
 		why = closedClose
 	}
 	c.p.lost(c, why, err)
-	if why == closedClose && c.p.srv.cl.closed.Load() {
+	if why == closedClose && closing {
 		err = ErrClosed
 	} else {
 		err = fmt.Errorf("%w: %w", ErrConnLost, err)
