@@ -35,13 +35,7 @@ var landingCases = []testCase{
 			rest := make(chan struct{})
 			w := newWaiter()
 			g := &gatherer{want: size, w: w, sizes: []int{size}}
-			l := e.dialWith(e.serve(func(c net.Conn) {
-				_, _ = io.ReadFull(c, make([]byte, 1))
-				_, _ = c.Write(want[:size/2])
-				<-rest
-				_, _ = c.Write(want[size/2:])
-				_, _ = io.Copy(io.Discard, c)
-			}), g.receive)
+			l := e.dialWith(e.serve(halves(want, rest)), g.receive)
 			g.join(l)
 			_, err := l.conn.Send([]byte("x"), nil, nil, nil)
 			require.NoError(e, err)
@@ -68,13 +62,7 @@ var landingCases = []testCase{
 			want := pattern(size)
 			rest := make(chan struct{})
 			g := &gatherer{want: size, w: newWaiter(), sizes: []int{size}}
-			l := e.dialWith(e.serve(func(c net.Conn) {
-				_, _ = io.ReadFull(c, make([]byte, 1))
-				_, _ = c.Write(want[:size/2])
-				<-rest
-				_, _ = c.Write(want[size/2:])
-				_, _ = io.Copy(io.Discard, c)
-			}), g.receive)
+			l := e.dialWith(e.serve(halves(want, rest)), g.receive)
 			g.join(l)
 			_, err := l.conn.Send([]byte("x"), nil, nil, nil)
 			require.NoError(e, err)
@@ -172,6 +160,18 @@ var landingCases = []testCase{
 			require.True(e, bytes.Equal(want, g.got))
 		},
 	},
+}
+
+// halves returns a script that writes the first half of b when it has read one
+// byte, and the second when rest is closed.
+func halves(b []byte, rest <-chan struct{}) func(net.Conn) {
+	return func(c net.Conn) {
+		_, _ = io.ReadFull(c, make([]byte, 1))
+		_, _ = c.Write(b[:len(b)/2])
+		<-rest
+		_, _ = c.Write(b[len(b)/2:])
+		_, _ = io.Copy(io.Discard, c)
+	}
 }
 
 // A gatherer receives want bytes, after each window some of them by landing.
