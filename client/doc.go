@@ -56,7 +56,7 @@
 // A server that closes a connection while it is idle costs no call an error: the
 // end is noticed before the next request is written, and a new connection is
 // made. (Idle is one on which nothing is outstanding, and whose last request was
-// made more than 200 µs ago. A FIN that a request meets on its way looks like any
+// made more than a millisecond ago. A FIN that a request meets on its way looks like any
 // other loss.)
 //
 // A connection is closed only if it breaks, if nothing has come on it for
