@@ -19,6 +19,7 @@ type Client struct {
 	cfg      Config
 	servers  []*server
 	selector Selector
+	keys     keyspace
 	engines  []*engineSlot
 	name     string // of the engine
 	reason   error  // why it is not io_uring
@@ -77,7 +78,7 @@ func New(servers []string, cfg *Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	cl := &Client{cfg: full}
+	cl := &Client{cfg: full, keys: full.keyspace()}
 	if full.PoisonLeases {
 		cl.lender.ward = new(quarantine)
 	}
@@ -230,7 +231,7 @@ func (cl *Client) Close() error {
 	return errors.Join(errs...)
 }
 
-// server returns the server that key belongs to.
+// server returns the server that a key belongs to, as it is stored there.
 func (cl *Client) server(key string) (*server, error) {
 	if len(cl.servers) == 1 && cl.cfg.Selector == nil {
 		return cl.servers[0], nil

@@ -105,6 +105,22 @@ type Config struct {
 	// connections run on the poll engine. If nil, the engine's own.
 	DialContext func(ctx context.Context, network, addr string) (net.Conn, error)
 
+	// KeyPrefix is put in front of every key, for servers that are shared. It is a
+	// part of the key: it counts for the length and for the choice of the server, and
+	// calls return keys without it. Up to 115 bytes.
+	KeyPrefix string
+
+	// BinaryKeys lets keys have any bytes. Those with spaces or control characters
+	// are sent as base64 and stored as they are (flag b of the meta commands), and
+	// may have [MaxBinaryKeyLen] bytes. Without it such a key is refused with
+	// [ErrKey], for it is a mistake more often than not.
+	BinaryKeys bool
+
+	// HashLongKeys lets keys be longer than memcached takes: a key that is too long
+	// is stored under KeyPrefix, "sha256:" and the 64 hexadecimal digits of its
+	// SHA-256. So is any key that begins with "sha256:" itself, whatever its length.
+	HashLongKeys bool
+
 	// Selector makes what spreads keys over servers. If nil, [Rendezvous].
 	Selector func(servers []string) Selector
 }
@@ -120,6 +136,8 @@ const (
 	maxRings          = 64
 	maxConns          = 1024
 )
+
+func (c *Config) keyspace() keyspace { return keyspace{c.KeyPrefix, c.BinaryKeys, c.HashLongKeys} }
 
 // withDefaults returns a copy with every zero replaced; durations and counts
 // without bound become 0.
@@ -139,6 +157,10 @@ func (c *Config) withDefaults() (Config, error) {
 		return out, fmt.Errorf("%w: SpareConns is %d, want at most %d", ErrConfig, out.SpareConns, maxConns)
 	case out.Engine == URing && out.DialContext != nil:
 		return out, fmt.Errorf("%w: connections of DialContext run on the poll engine, but Engine is URing", ErrConfig)
+	}
+	keys := out.keyspace()
+	if err := keys.check(); err != nil {
+		return out, err
 	}
 	if out.Rings == 0 {
 		out.Rings = max(1, runtime.GOMAXPROCS(0)/procsPerRing)

@@ -47,10 +47,9 @@ func (cl *Client) takeKeyed(ctx context.Context, v verb, key string) (*op, *serv
 	if err != nil {
 		return nil, nil, err
 	}
-	err = checkKey(key)
 	var srv *server
-	if err == nil {
-		srv, err = cl.server(key)
+	if o.wire, err = cl.keys.wire(key); err == nil {
+		srv, err = cl.server(o.wire.stored)
 	}
 	if err != nil {
 		return nil, nil, o.refuse(err)

@@ -11,8 +11,11 @@ var crlf = []byte("\r\n")
 // request is everything that an encoder needs to know.
 type request struct {
 	verb    verb
-	key     string
-	keys    []string // verbGets
+	key     string   // the caller's
+	wire    wireKey  // what the server knows it as
+	keys    []string // verbGets: as the server knows them
+	names   []string // verbGets: as the caller does
+	extra   []byte   // further flags of a meta command, each behind a space
 	value   []byte   // verbSet and kin: sent behind the head
 	flags   uint32
 	exptime int64
@@ -65,15 +68,15 @@ var storeMode = [verbs]string{verbAdd: " ME", verbReplace: " MR", verbAppend: " 
 func (r *request) appendHead(b []byte, opaque uint32) []byte {
 	switch r.verb {
 	case verbGet:
-		b = append(append(append(b, "mg "...), r.key...), " v f c k"...)
+		b = append(append(append(b, "mg "...), r.wire.text...), " v f c k"...)
 	case verbGetAndTouch:
-		b = append(append(append(b, "mg "...), r.key...), " v f c k T"...)
+		b = append(append(append(b, "mg "...), r.wire.text...), " v f c k T"...)
 		b = strconv.AppendInt(b, r.exptime, 10)
 	case verbTouch:
-		b = append(append(append(b, "mg "...), r.key...), " k T"...)
+		b = append(append(append(b, "mg "...), r.wire.text...), " k T"...)
 		b = strconv.AppendInt(b, r.exptime, 10)
 	case verbDelete:
-		b = append(append(b, "md "...), r.key...)
+		b = append(append(b, "md "...), r.wire.text...)
 	case verbIncrement, verbDecrement:
 		b = r.appendArithmetic(b)
 	case verbGets:
@@ -93,13 +96,17 @@ func (r *request) appendHead(b []byte, opaque uint32) []byte {
 	default:
 		b = r.appendStore(b)
 	}
+	if r.wire.base64 {
+		b = append(b, " b"...)
+	}
+	b = append(b, r.extra...)
 	b = append(b, " O"...)
 	b = strconv.AppendUint(b, uint64(opaque), 16)
 	return append(b, crlf...)
 }
 
 func (r *request) appendStore(b []byte) []byte {
-	b = append(append(append(b, "ms "...), r.key...), ' ')
+	b = append(append(append(b, "ms "...), r.wire.text...), ' ')
 	b = strconv.AppendInt(b, int64(len(r.value)), 10)
 	b = append(b, storeMode[r.verb]...)
 	if r.exptime != 0 {
@@ -115,7 +122,7 @@ func (r *request) appendStore(b []byte) []byte {
 }
 
 func (r *request) appendArithmetic(b []byte) []byte {
-	b = append(append(append(b, "ma "...), r.key...), " v D"...)
+	b = append(append(append(b, "ma "...), r.wire.text...), " v D"...)
 	b = strconv.AppendUint(b, r.delta, 10)
 	if r.verb == verbDecrement {
 		b = append(b, " MD"...)

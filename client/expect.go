@@ -34,7 +34,7 @@ func (o *op) describe(opaque uint32) {
 	o.expect = replies[o.verb]
 	switch o.verb {
 	case verbGet, verbGetAndTouch, verbTouch:
-		o.expect.Key = o.key
+		o.expect.Key, o.expect.Base64 = o.wire.text, o.wire.base64
 	case verbGets:
 		o.expect.Keys = o.keys
 	}

@@ -6,17 +6,33 @@ import (
 )
 
 // Get returns the item stored under key, or [ErrNotFound]. Its Value is the
-// caller's own.
+// caller's own. [GetOptions] ask for more.
 //
 // Every call ends at the context's deadline or after Config.OpTimeout,
 // whichever comes first, or when the context is cancelled. The connection stays
 // open then and the late reply is thrown away.
-func (cl *Client) Get(ctx context.Context, key string) (Item, error) {
-	o, srv, err := cl.takeKeyed(ctx, verbGet, key)
+func (cl *Client) Get(ctx context.Context, key string, opts ...GetOptions) (Item, error) {
+	o, srv, err := cl.takeGet(ctx, key, opts)
 	if err != nil {
 		return Item{}, err
 	}
 	return cl.item(ctx, srv, o)
+}
+
+// takeGet is takeKeyed for a get with options.
+func (cl *Client) takeGet(ctx context.Context, key string, opts []GetOptions) (*op, *server, error) {
+	o, srv, err := cl.takeKeyed(ctx, verbGet, key)
+	if err != nil || len(opts) == 0 {
+		return o, srv, err
+	}
+	g, err := one(opts)
+	if err == nil {
+		o.extra, err = g.appendFlags(o.extra)
+	}
+	if err != nil {
+		return nil, nil, o.refuse(err)
+	}
+	return o, srv, nil
 }
 
 // GetAndTouch returns the item stored under key and sets its TTL anew.
@@ -51,8 +67,8 @@ func (cl *Client) item(ctx context.Context, srv *server, o *op) (Item, error) {
 // length and its capacity may have been written to. dst must not be used by
 // anyone else until the call has returned, and is not touched after that, not
 // even by a late reply.
-func (cl *Client) GetAppend(ctx context.Context, dst []byte, key string) ([]byte, Item, error) {
-	o, srv, err := cl.takeKeyed(ctx, verbGet, key)
+func (cl *Client) GetAppend(ctx context.Context, dst []byte, key string, opts ...GetOptions) ([]byte, Item, error) {
+	o, srv, err := cl.takeGet(ctx, key, opts)
 	if err != nil {
 		return dst, Item{}, err
 	}

@@ -27,11 +27,13 @@ func FuzzOneRequest(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, v uint8, key string, value []byte, flags uint32, ttl int64, n uint64) {
 		exp, err := exptime(time.Duration(ttl))
-		if err != nil || checkKey(key) != nil || len(value) > 1<<16 {
+		keys := keyspace{binary: n%3 > 0, hash: n%5 > 0}
+		w, kerr := keys.wire(key)
+		if err != nil || kerr != nil || len(value) > 1<<16 {
 			return // refused, and so never sent
 		}
 		r := request{
-			verb: verb(v % uint8(verbs)), key: key, keys: []string{key, "l"}, value: value, flags: flags,
+			verb: verb(v % uint8(verbs)), key: key, wire: w, keys: []string{w.text, "l"}, value: value, flags: flags,
 			exptime: exp, cas: n, delta: n, initial: n, create: n%2 == 0,
 		}
 		wire := r.appendHead(nil, uint32(n)|1)
@@ -60,7 +62,7 @@ func FuzzOneRequest(f *testing.F) {
 		require.Equal(t, "version", third.Line, "behind %q", wire)
 		require.Equal(t, string(bytes.TrimSuffix(wire[:bytes.IndexByte(wire, '\n')], []byte("\r"))), first.Line)
 		if r.verb < verbPing && r.verb != verbGets {
-			require.Equal(t, key, first.Key)
+			require.Equal(t, w.text, first.Key)
 		}
 		if r.verb.stores() {
 			require.Equal(t, string(value), string(first.Body))

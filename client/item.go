@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/memring/memring/reader"
 )
 
 // Item is what the server stores under a key.
@@ -18,9 +20,42 @@ type Item struct {
 	// item again has to say for how long.
 	TTL time.Duration
 
+	// State says what a get has found out beside the value; zero for an ordinary
+	// item.
+	State State
+
 	// CAS is the item's version, set by the calls that return an Item and used
 	// by CompareAndSwap.
 	CAS uint64
+}
+
+// State is what a server tells of an item that is to be stored anew, as a set of
+// bits. See [GetOptions].
+type State uint8
+
+const (
+	// Won: this caller is to store the item anew. Nobody else is told so, until the
+	// item has been stored, deleted, invalidated or has expired.
+	Won State = 1 << iota
+	// Claimed: another caller has been told so before.
+	Claimed
+	// Stale: the item was invalidated. Its value is the one from before.
+	Stale
+)
+
+// stateOf reads the flags W, Z and X of a reply.
+func stateOf(it *reader.Item) State {
+	var s State
+	if it.Won {
+		s |= Won
+	}
+	if it.Leased {
+		s |= Claimed
+	}
+	if it.Stale {
+		s |= Stale
+	}
+	return s
 }
 
 // Counter is what Increment and Decrement store if there is no item.
@@ -29,31 +64,9 @@ type Counter struct {
 	TTL   time.Duration
 }
 
-const (
-	// MaxKeyLen is the longest key that memcached takes, in bytes.
-	MaxKeyLen = 250
-	// MaxValueLen is the longest value that is sent at all, in bytes. The
-	// server's own limit is 1 MiB unless its -I option says otherwise.
-	MaxValueLen = 1 << 30
-)
-
-// checkKey refuses what memcached's text protocol cannot carry: protocol.txt
-// forbids control characters and white space, and a newline would inject a
-// command.
-func checkKey(key string) error {
-	if len(key) == 0 {
-		return fmt.Errorf("%w: it is empty", ErrKey)
-	}
-	if len(key) > MaxKeyLen {
-		return fmt.Errorf("%w: it has %d bytes, more than %d", ErrKey, len(key), MaxKeyLen)
-	}
-	for i := 0; i < len(key); i++ {
-		if key[i] <= ' ' || key[i] == 0x7f {
-			return fmt.Errorf("%w: byte %d is a space or a control character", ErrKey, i)
-		}
-	}
-	return nil
-}
+// MaxValueLen is the longest value that is sent at all, in bytes. The server's own
+// limit is 1 MiB unless its -I option says otherwise.
+const MaxValueLen = 1 << 30
 
 // relativeMax is the longest TTL that memcached reads as relative
 // (REALTIME_MAXDELTA).

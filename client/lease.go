@@ -46,8 +46,8 @@ func (l *Lease) Release() error {
 // GetLease is [Client.Get] with a Value that is lent, not given: from some 32 KiB
 // on, fresh memory costs more than the transfer does. It allocates nothing if
 // leases are released. If it fails, the Lease is the zero one.
-func (cl *Client) GetLease(ctx context.Context, key string) (Lease, error) {
-	o, srv, err := cl.takeKeyed(ctx, verbGet, key)
+func (cl *Client) GetLease(ctx context.Context, key string, opts ...GetOptions) (Lease, error) {
+	o, srv, err := cl.takeGet(ctx, key, opts)
 	if err != nil {
 		return Lease{}, err
 	}

@@ -61,9 +61,10 @@ type multi struct {
 // part is what one request asks one server for.
 type part struct {
 	srv   *server
-	keys  []string
-	o     *op   // nil: not on a connection yet
-	err   error // why it will never be
+	keys  []string // as the caller knows them
+	wire  []string // as the server does; nil: the same
+	o     *op      // nil: not on a connection yet
+	err   error    // why it will never be
 	tries int
 	taken int // keys from here on have not been answered, as far as was yielded
 }
@@ -109,11 +110,16 @@ func (m *multi) split(keys []string) (errs []error) {
 	n := len(m.cl.servers)
 	last := make([]*part, n) // of each server
 	size := make([]int, n)   // of its gets line
+	own := m.cl.keys != (keyspace{})
 	for i, k := range keys {
-		err := checkKey(k)
+		w, err := m.cl.keys.wire(k)
 		var srv *server
-		if err == nil {
-			srv, err = m.server(i, k)
+		switch {
+		case err != nil:
+		case w.base64:
+			err = fmt.Errorf("%w: the classic gets cannot carry binary keys", ErrKey)
+		default:
+			srv, err = m.server(i, w.stored)
 		}
 		if err != nil {
 			errs = append(errs, &OpError{
@@ -123,12 +129,15 @@ func (m *multi) split(keys []string) (errs []error) {
 			continue
 		}
 		s := srv.index
-		if last[s] == nil || size[s]+len(k) > maxGetsLine {
+		if last[s] == nil || size[s]+len(w.text) > maxGetsLine {
 			last[s], size[s] = &part{srv: srv, keys: make([]string, 0, min(len(keys)-i, 8+len(keys)/n, 8+maxGetsLine/(len(k)+1)))}, 0
 			m.parts = append(m.parts, last[s])
 		}
 		last[s].keys = append(last[s].keys, k)
-		size[s] += len(k) + 1
+		if own {
+			last[s].wire = append(last[s].wire, w.text)
+		}
+		size[s] += len(w.text) + 1
 	}
 	return errs
 }
@@ -151,7 +160,10 @@ func (m *multi) start(ctx context.Context, p *part) {
 		}
 		o := m.eng.ops.Get().(*op)
 		o.begin(verbGets, "")
-		o.w, o.keys, o.leases = &m.own, p.keys, m.leases
+		o.w, o.keys, o.names, o.leases = &m.own, p.wire, p.keys, m.leases
+		if o.keys == nil {
+			o.keys = p.keys
+		}
 		err := c.push(o)
 		if err == nil {
 			p.o = o

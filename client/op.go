@@ -88,7 +88,7 @@ var _ reader.Slot = (*op)(nil)
 // begin makes a recycled op ready for the next request. The engine stays: its
 // waiter must not meet another.
 func (o *op) begin(v verb, key string) {
-	o.request = request{verb: v, key: key}
+	o.request = request{verb: v, key: key, wire: wireKey{stored: key, text: key}, extra: o.extra[:0]}
 	o.own.Init()
 	o.w = &o.own
 	o.state, o.landing, o.leaving = opPending, false, false
@@ -103,7 +103,7 @@ func (o *op) begin(v verb, key string) {
 // memory alive.
 func (o *op) scrub() {
 	o.giveBack() // what a call had borrowed that failed
-	o.request = request{}
+	o.request = request{extra: o.extra[:0]}
 	o.expect = reader.Expect{}
 	o.c, o.on[0], o.w = nil, nil, nil
 	o.item, o.dst, o.line, o.stats, o.err = Item{}, nil, "", nil, nil
@@ -144,9 +144,9 @@ func (o *op) Value(it *reader.Item) {
 		for o.keys[o.keyNext] != string(it.Key) {
 			o.keyNext++
 		}
-		o.item.Key = o.keys[o.keyNext]
+		o.item.Key = o.names[o.keyNext]
 	}
-	o.item.Flags, o.item.CAS = it.Flags, it.CAS
+	o.item.Flags, o.item.CAS, o.item.State = it.Flags, it.CAS, stateOf(it)
 	o.want = it.Size
 	if o.want == 0 {
 		o.take(nil)

@@ -59,11 +59,13 @@ func FuzzRequestIsOneLine(f *testing.F) {
 	f.Add(uint8(4), "a b\r\nflush_all", uint32(1), int64(-1), uint64(0), uint32(0xffffffff))
 	f.Fuzz(func(t *testing.T, v uint8, key string, flags uint32, ttl int64, n uint64, opaque uint32) {
 		exp, err := exptime(time.Duration(ttl))
-		if err != nil || checkKey(key) != nil {
+		keys := keyspace{binary: n%3 > 0, hash: n%5 > 0}
+		w, kerr := keys.wire(key)
+		if err != nil || kerr != nil {
 			return // refused, and so never sent
 		}
 		r := request{
-			verb: verb(v % uint8(verbs)), key: key, keys: []string{key, key}, flags: flags,
+			verb: verb(v % uint8(verbs)), key: key, wire: w, keys: []string{w.text, w.text}, flags: flags,
 			exptime: exp, cas: n, delta: n, initial: n, create: n%2 == 0,
 		}
 		line := string(r.appendHead(nil, opaque))
