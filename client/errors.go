@@ -23,6 +23,11 @@ var (
 	ErrTooLarge = errors.New("value too large for the server")
 	// ErrNotNumber: Increment or Decrement met an item that is no decimal number.
 	ErrNotNumber = errors.New("item is not a number")
+	// ErrNotModified: the item still has the version of GetOptions.UnlessCAS.
+	ErrNotModified = errors.New("not modified")
+	// ErrUnsupported: the server is too old for what was asked of it, or does not
+	// say how old it is; see [UnsupportedError]. Nothing was sent.
+	ErrUnsupported = errors.New("not supported by the server")
 	// ErrServer: the server answered SERVER_ERROR or CLIENT_ERROR.
 	ErrServer = errors.New("server error")
 
@@ -175,3 +180,18 @@ func (e *ServerError) Error() string {
 
 // Is makes a ServerError match ErrServer.
 func (e *ServerError) Is(err error) bool { return err == ErrServer }
+
+// UnsupportedError says what a server does not know. It matches [ErrUnsupported].
+type UnsupportedError struct {
+	Feature string // the option that was asked for
+	Need    string // the first version of memcached that has it
+	Have    string // what the server says its version is
+	Server  string // as given to New
+}
+
+func (e *UnsupportedError) Error() string {
+	return fmt.Sprintf("%v: %s needs memcached %s, and the server says its version is %q", ErrUnsupported, e.Feature, e.Need, e.Have)
+}
+
+// Is makes an UnsupportedError match ErrUnsupported.
+func (e *UnsupportedError) Is(err error) bool { return err == ErrUnsupported }
