@@ -40,6 +40,8 @@ const (
 	reasonNoOpaque    = "reply lacks the opaque"
 	reasonKey         = "reply carries another key"
 	reasonNoKey       = "reply lacks the key"
+	reasonNoFlag      = "reply lacks a flag that was asked for"
+	reasonCAS         = "reply has a value and the CAS of one not wanted, or neither"
 	reasonHeader      = "malformed reply line"
 	reasonShape       = "reply of another kind than its request has"
 	reasonUnknown     = "unknown reply"

@@ -19,6 +19,9 @@ var shapes = map[byte]Expect{
 	'w': values("a", "a", "b"),
 	's': {Kind: Stats},
 	'l': {Kind: Line},
+	'd': {Kind: Debug, Key: "k"},
+	'u': {Kind: Meta, Value: ValueUnless, Unless: 5, Raw: true},
+	'i': {Kind: Meta, Want: WantTTL | WantIdle | WantFetched},
 	'x': {},
 }
 
@@ -27,7 +30,7 @@ var shapes = map[byte]Expect{
 // also cuts it in pieces of that length.
 func FuzzParse(f *testing.F) {
 	for _, s := range scripts {
-		for _, shape := range []string{"kkkkkk", "mmmmmm", "vk", "ssss", "llllll", "bb"} {
+		for _, shape := range []string{"kkkkkk", "mmmmmm", "vk", "ssss", "llllll", "bb", "uuuuuu", "iiii", "ddddd"} {
 			f.Add([]byte(s.stream), shape, uint16(7))
 		}
 	}

@@ -99,6 +99,12 @@ func randomMeta(r *rand.Rand, x *exchange) {
 		it.HasTTL, it.TTL = true, r.Int64N(1000)-1
 		add("t%d", it.TTL)
 	}
+	if r.IntN(3) == 0 {
+		it.Idle, it.Fetched = r.Uint32N(1000), r.IntN(2) == 0
+		add("l%d", it.Idle)
+		add("h%d", map[bool]int{true: 1}[it.Fetched])
+		x.expect.Want = WantIdle | WantFetched
+	}
 	r.Shuffle(len(flags), func(i, j int) { flags[i], flags[j] = flags[j], flags[i] })
 	switch r.IntN(6) {
 	case 0:
@@ -169,6 +175,29 @@ func randomStats(r *rand.Rand, x *exchange) {
 	x.done(OK, "", Item{})
 }
 
+func randomDebug(r *rand.Rand, x *exchange) {
+	key := randomKey(r)
+	x.expect = Expect{Kind: Debug, Key: key}
+	coded := base64.StdEncoding.EncodeToString([]byte(key))
+	if x.expect.Base64 = r.IntN(2) == 0; x.expect.Base64 {
+		x.expect.Key = coded
+	}
+	switch r.IntN(4) {
+	case 0:
+		x.failed(r)
+		return
+	case 1:
+		x.reply = append(x.reply, "EN\r\n"...)
+		x.done(Miss, "", Item{})
+		return
+	case 2:
+		key = coded
+	}
+	line := "ME " + key + " exp=-1 la=0 cas=1"
+	x.reply = append(x.reply, line+"\r\n"...)
+	x.done(OK, line, Item{})
+}
+
 func randomLine(r *rand.Rand, x *exchange) {
 	x.expect.Kind = Line
 	line := []string{"OK", "VERSION 1.6.18", "STORED", "EN", "ME k exp=-1"}[r.IntN(5)]
@@ -190,13 +219,15 @@ func newSession(r *rand.Rand) *session {
 	s := &session{tombs: map[int]bool{}}
 	for i := range 1 + r.IntN(12) {
 		var x exchange
-		switch r.IntN(6) {
+		switch r.IntN(7) {
 		case 0:
 			randomValues(r, &x)
 		case 1:
 			randomStats(r, &x)
 		case 2:
 			randomLine(r, &x)
+		case 3:
+			randomDebug(r, &x)
 		default:
 			randomMeta(r, &x)
 		}

@@ -46,6 +46,14 @@ func (p *Parser) meta(line []byte) (reason string) {
 	if reason = p.flags(rest, status == OK); reason != "" {
 		return reason
 	}
+	if e := p.expect; status == OK && e.Value == ValueUnless {
+		if (p.result.Item.CAS == e.Unless) != (size < 0) {
+			return reasonCAS
+		}
+		if size < 0 {
+			status = Unchanged
+		}
+	}
 	if size < 0 {
 		p.done(status, nil)
 		return ""
@@ -56,15 +64,18 @@ func (p *Parser) meta(line []byte) (reason string) {
 }
 
 // flags reads the flags of a reply into result.Item and verifies opaque and
-// key. Unknown flags are skipped, for there are ones nobody here asks for (h,
-// l) and newer servers may have more.
+// key. Unknown flags are skipped, for newer servers may have more.
 //
-// A reply that states success has to carry both, if they were sent. The others
-// may lack them: servers before 1.6.18 answer a bare EN. That makes MN, which
-// never carries either, poison for all but its own mn.
+// A reply that states success has to carry both, if they were sent, and what else
+// was asked for. The others may lack them: servers before 1.6.18 answer a bare EN.
+// That makes MN, which never carries either, poison for all but its own mn.
 func (p *Parser) flags(line []byte, must bool) (reason string) {
 	e, it := p.expect, &p.result.Item
+	if e.Raw {
+		it.Raw = line
+	}
 	var key []byte
+	var has FlagSet
 	var hasOpaque, hasKey, literal, base64 bool
 	for at := 0; at < len(line); {
 		flag := line[at]
@@ -98,12 +109,23 @@ func (p *Parser) flags(line []byte, must bool) (reason string) {
 			it.Flags = uint32(v)
 		case 'c':
 			it.CAS, n, ok = number(token, math.MaxUint64)
+			has |= WantCAS
 		case 's':
 			v, n, ok = number(token, MaxValue)
 			it.Size = int(v)
+			has |= WantSize
 		case 't':
 			it.TTL, n, ok = ttl(token)
 			it.HasTTL = true
+			has |= WantTTL
+		case 'l':
+			v, n, ok = number(token, math.MaxUint32)
+			it.Idle = uint32(v)
+			has |= WantIdle
+		case 'h':
+			v, n, ok = number(token, 1)
+			it.Fetched = v == 1
+			has |= WantFetched
 		default:
 			n = tokenLen(token)
 			switch flag {
@@ -124,6 +146,9 @@ func (p *Parser) flags(line []byte, must bool) (reason string) {
 	}
 	if must && e.Opaque != 0 && !hasOpaque {
 		return reasonNoOpaque
+	}
+	if must && e.Want&^has != 0 {
+		return reasonNoFlag
 	}
 	if e.Key != "" {
 		if hasKey && !(literal && base64 == e.Base64) && !sameItem(e, key, base64) {

@@ -150,6 +150,8 @@ func (p *Parser) line(rest []byte, q Queue) (n int, reason string) {
 		reason = p.stats(line)
 	case Line:
 		reason = p.single(line)
+	case Debug:
+		reason = p.debug(line)
 	default:
 		reason = reasonExpect
 	}

@@ -74,13 +74,19 @@ func itemText(it *Item) string {
 	if it.HasTTL {
 		s += fmt.Sprintf(" t%d", it.TTL)
 	}
+	if it.Idle != 0 {
+		s += fmt.Sprintf(" l%d", it.Idle)
+	}
 	for _, f := range []struct {
 		set  bool
 		name string
-	}{{it.Won, " W"}, {it.Stale, " X"}, {it.Leased, " Z"}} {
+	}{{it.Fetched, " h1"}, {it.Won, " W"}, {it.Stale, " X"}, {it.Leased, " Z"}} {
 		if f.set {
 			s += f.name
 		}
+	}
+	if it.Raw != nil {
+		s += fmt.Sprintf(" raw%q", it.Raw)
 	}
 	return s
 }

@@ -13,6 +13,20 @@ const (
 	Stats
 	// Line: exactly one line, whatever it says: OK, VERSION 1.6.18, STORED.
 	Line
+	// Debug: the one line that me has: ME with what is known of an item, or EN.
+	Debug
+)
+
+// FlagSet is a set of flags of a reply.
+type FlagSet uint8
+
+// The flags that Expect.Want can have.
+const (
+	WantTTL     FlagSet = 1 << iota // t
+	WantIdle                        // l
+	WantFetched                     // h
+	WantSize                        // s
+	WantCAS                         // c
 )
 
 // Expect says what the next reply has to look like. Whatever does not fit it
@@ -25,7 +39,7 @@ type Expect struct {
 	Opaque uint32
 	// Key, Meta: the key, as sent, that a reply's k flag must return; VA, HD
 	// and MN without one are poison. If empty, no k flag was sent, or its key
-	// is not looked at.
+	// is not looked at. Debug: the key that ME must have.
 	Key string
 	// Base64, Meta: Key was sent as base64, with the b flag. The server
 	// returns a key in the form its item was stored under, which need not be
@@ -35,6 +49,14 @@ type Expect struct {
 	// apart. Anything else is poison.
 	Allow StatusSet
 	Value ValueRule
+	// Unless, Meta with ValueUnless: the CAS that was sent as a C flag. Only a reply
+	// with this CAS is without a value.
+	Unless uint64
+	// Want, Meta: the flags that were asked for and must be in a reply that states
+	// success; without one it is poison.
+	Want FlagSet
+	// Raw, Meta: Item.Raw is wanted.
+	Raw bool
 	// Prefix, Line: what the line must begin with, unless it is an error line.
 	Prefix string
 	// Keys, Values: the keys asked for; those returned must be a subsequence,
@@ -47,9 +69,10 @@ type Expect struct {
 type ValueRule uint8
 
 const (
-	ValueAny   ValueRule = iota // either
-	ValueMust                   // VA
-	ValueNever                  // HD
+	ValueAny    ValueRule = iota // either
+	ValueMust                    // VA
+	ValueNever                   // HD
+	ValueUnless                  // VA, or HD if the CAS is Expect.Unless: the Status is Unchanged then
 )
 
 // StatusSet is a set of statuses; the zero set stands for all.
@@ -72,7 +95,13 @@ func (e *Expect) fits(s Status, value bool) bool {
 	case s != OK:
 		return true
 	}
-	return e.Value == ValueAny || (e.Value == ValueMust) == value
+	switch e.Value {
+	case ValueMust:
+		return value
+	case ValueNever:
+		return !value
+	}
+	return true
 }
 
 // Status is the outcome that a reply states.
@@ -85,6 +114,7 @@ const (
 	NotStored                   // NS
 	Exists                      // EX
 	Failed                      // an error line after which the stream is in sync; Result.Line has it
+	Unchanged                   // HD to a request whose value was not wanted with Expect.Unless
 )
 
 // Item is the header of one value.
@@ -93,14 +123,17 @@ type Item struct {
 	Size                       int    // bytes of the value; of a reply without one, what the s flag said
 	Flags                      uint32 // client flags
 	CAS                        uint64
-	TTL                        int64 // seconds left, -1 if the item never expires; only if HasTTL
-	HasTTL, Won, Stale, Leased bool  // t, W, X and Z flags of a meta reply
+	TTL                        int64  // seconds left, -1 if the item never expires; only if HasTTL
+	HasTTL, Won, Stale, Leased bool   // t, W, X and Z flags of a meta reply
+	Fetched                    bool   // h: it had been fetched before
+	Idle                       uint32 // l: seconds since it was last used
+	Raw                        []byte // all flags as sent, if Expect.Raw; valid during the call only
 }
 
 // Result ends a reply.
 type Result struct {
 	Status Status
-	Line   []byte // Line and Failed: the line without its end; valid during the call only
+	Line   []byte // Line, Debug and Failed: the line without its end; valid during the call only
 	Item   Item   // Meta: what the flags of a reply without a value (HD, …) said
 }
 
