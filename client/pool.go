@@ -273,7 +273,7 @@ func (p *pool) connect(d *dial) {
 	case cl.closed.Load():
 		d.err = ErrClosed
 	case errors.Is(err, context.DeadlineExceeded):
-		d.err = &direct.NoConnection{Err: fmt.Errorf("%w: no connection within %v (Config.DialTimeout)", ErrUnavailable, cl.cfg.DialTimeout)}
+		d.err = &direct.NoConnection{Err: tooLate(cl.cfg.DialTimeout)}
 	default:
 		d.err = fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
