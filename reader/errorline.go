@@ -69,6 +69,9 @@ func (p *Parser) errorLine(line []byte) (reason string) {
 		return ""
 	case clientError:
 		reason, ok := afterClientError[string(text)]
+		if p.expect.Bare && (!ok || reason == reasonBadFormat) {
+			reason, ok = "", true
+		}
 		if !ok {
 			return reasonClientError
 		}
@@ -80,9 +83,10 @@ func (p *Parser) errorLine(line []byte) (reason string) {
 		if string(text) == "Too many open connections" {
 			return ReasonTooManyConns
 		}
-		if p.kind == Stats && p.seen == 0 {
-			// What stats answers to a group it does not know. The request has no
-			// body that could be taken for commands.
+		if (p.kind == Stats || p.expect.Bare) && p.seen == 0 {
+			// What stats answers to a group it does not know, and others to what
+			// they can't do. Such a request has no body that could be taken for
+			// commands.
 			p.done(Failed, line)
 			return ""
 		}

@@ -22,6 +22,7 @@ var shapes = map[byte]Expect{
 	'd': {Kind: Debug, Key: "k"},
 	'u': {Kind: Meta, Value: ValueUnless, Unless: 5, Raw: true},
 	'i': {Kind: Meta, Want: WantTTL | WantIdle | WantFetched},
+	'p': answers,
 	'x': {},
 }
 
@@ -30,7 +31,7 @@ var shapes = map[byte]Expect{
 // also cuts it in pieces of that length.
 func FuzzParse(f *testing.F) {
 	for _, s := range scripts {
-		for _, shape := range []string{"kkkkkk", "mmmmmm", "vk", "ssss", "llllll", "bb", "uuuuuu", "iiii", "ddddd"} {
+		for _, shape := range []string{"kkkkkk", "mmmmmm", "vk", "ssss", "llllll", "bb", "uuuuuu", "iiii", "ddddd", "pppppp"} {
 			f.Add([]byte(s.stream), shape, uint16(7))
 		}
 	}

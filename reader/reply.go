@@ -59,6 +59,14 @@ type Expect struct {
 	Raw bool
 	// Prefix, Line: what the line must begin with, unless it is an error line.
 	Prefix string
+	// Answers, Line: the words that the line can begin with, for a request that has
+	// several answers. Each is all of the line, or what stands before a space in it.
+	// They go before everything that is said of lines elsewhere: one may be STAT. If
+	// nil, Prefix counts.
+	Answers []string
+	// Bare, Line and Stats: nothing but a line was sent, with no body that the server
+	// could take for commands, so that any error line is all of the answer.
+	Bare bool
 	// Keys, Values: the keys asked for; those returned must be a subsequence,
 	// in order.
 	Keys []string

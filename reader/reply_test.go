@@ -103,7 +103,18 @@ var scripts = []struct {
 		[]string{`0: done 1 "VERSION 1.6.18" n0 f0 c0`, `1: done 1 "OK" n0 f0 c0`, `2: done 1 "ME k exp=-1 la=1" n0 f0 c0`,
 			`3: done 1 "STORED" n0 f0 c0`, `4: done 6 "CLIENT_ERROR authentication failure" n0 f0 c0`,
 			`5: done 6 "SERVER_ERROR: odd" n0 f0 c0`}},
+	{"one of several answers", []Expect{answers, answers, answers, answers, answers, answers},
+		"OK\r\nBUSY try later\r\nSTAT x on\r\nERROR\r\nCLIENT_ERROR bad command line format\r\nCLIENT_ERROR never heard of\r\n",
+		[]string{`0: done 1 "OK" n0 f0 c0`, `1: done 1 "BUSY try later" n0 f0 c0`, `2: done 1 "STAT x on" n0 f0 c0`,
+			`3: done 6 "ERROR" n0 f0 c0`, `4: done 6 "CLIENT_ERROR bad command line format" n0 f0 c0`,
+			`5: done 6 "CLIENT_ERROR never heard of" n0 f0 c0`}},
+	{"an answer that looks like an error", []Expect{{Kind: Line, Answers: []string{"ERROR"}}}, "ERROR locked\r\n",
+		[]string{`0: done 1 "ERROR locked" n0 f0 c0`}},
+	{"a bad bare stats", []Expect{{Kind: Stats, Bare: true}, meta(1, "")}, "CLIENT_ERROR bad command line format\r\nHD O1\r\n",
+		[]string{`0: done 6 "CLIENT_ERROR bad command line format" n0 f0 c0`, `1: done 1 "" n0 f0 c0`}},
 }
+
+var answers = Expect{Kind: Line, Answers: []string{"OK", "BUSY", "STAT x"}, Bare: true}
 
 // TestReplies also is the proof that nothing depends on where a window ends.
 func TestReplies(t *testing.T) {

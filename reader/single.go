@@ -6,6 +6,9 @@ import "bytes"
 // refused, since what follows them would be taken for the replies to other
 // requests, and so is what does not begin with the prefix expected.
 func (p *Parser) single(line []byte) (reason string) {
+	if p.expect.Answers != nil {
+		return p.oneOf(line)
+	}
 	word, _, _ := bytes.Cut(line, []byte(" "))
 	switch string(word) {
 	case "", "VALUE", "VA", "STAT":
@@ -19,4 +22,15 @@ func (p *Parser) single(line []byte) (reason string) {
 	}
 	p.done(OK, line)
 	return ""
+}
+
+// oneOf is single for a request that says what its answers are.
+func (p *Parser) oneOf(line []byte) (reason string) {
+	for _, a := range p.expect.Answers {
+		if startsWith(line, a) && (len(line) == len(a) || line[len(a)] == ' ') {
+			p.done(OK, line)
+			return ""
+		}
+	}
+	return p.errorLine(line)
 }
