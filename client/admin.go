@@ -35,6 +35,9 @@ func (cl *Client) Version(ctx context.Context) (map[string]string, error) {
 // are returned beside the joined errors.
 func (cl *Client) Stats(ctx context.Context, args ...string) (map[string]map[string]string, error) {
 	var line strings.Builder
+	if err := checkStats(args); err != nil {
+		return nil, &OpError{Op: verbStats.String(), Outcome: NotSent, Err: err}
+	}
 	for i, a := range args {
 		if err := checkKey(a); err != nil { // the same characters would break the line
 			why := strings.TrimPrefix(err.Error(), ErrKey.Error()+": ")

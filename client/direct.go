@@ -7,7 +7,10 @@ import (
 	"github.com/memring/memring/client/internal/direct"
 )
 
-func init() { direct.Do, direct.GetMulti = doDirect, getMultiDirect }
+func init() {
+	direct.Do, direct.GetMulti = doDirect, getMultiDirect
+	direct.Ask, direct.Open = askDirect, openDirect
+}
 
 var directVerbs = [direct.Verbs]verb{
 	direct.Get: verbGet, direct.GetAndTouch: verbGetAndTouch, direct.Touch: verbTouch,

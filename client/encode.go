@@ -24,6 +24,7 @@ type request struct {
 	initial uint64
 	create  bool // arithmetic: store initial on a miss
 	args    string
+	answers []string // verbLine
 }
 
 // verb says which command a request is.
@@ -47,12 +48,13 @@ const (
 	verbVersion
 	verbFlushAll
 	verbStats
+	verbLine // args is all of it
 	verbs
 )
 
 var verbNames = [verbs]string{
 	"get", "get and touch", "touch", "get multi", "set", "add", "replace", "append", "prepend",
-	"compare and swap", "delete", "increment", "decrement", "ping", "version", "flush all", "stats",
+	"compare and swap", "delete", "increment", "decrement", "ping", "version", "flush all", "stats", "line",
 }
 
 func (v verb) String() string { return verbNames[v] }
@@ -93,6 +95,8 @@ func (r *request) appendHead(b []byte, opaque uint32) []byte {
 		return append(b, "flush_all\r\n"...)
 	case verbStats:
 		return append(append(append(b, "stats"...), r.args...), crlf...)
+	case verbLine:
+		return append(append(b, r.args...), crlf...)
 	default:
 		b = r.appendStore(b)
 	}

@@ -21,7 +21,8 @@ var replies = [verbs]reader.Expect{
 	verbPing:           {Kind: reader.Meta, Value: reader.ValueNever, Allow: reader.Statuses(reader.OK)},
 	verbVersion:        {Kind: reader.Line, Prefix: "VERSION "},
 	verbFlushAll:       {Kind: reader.Line, Prefix: "OK"},
-	verbStats:          {Kind: reader.Stats},
+	verbStats:          {Kind: reader.Stats, Bare: true},
+	verbLine:           {Kind: reader.Line, Bare: true},
 }
 
 var (
@@ -37,6 +38,8 @@ func (o *op) describe(opaque uint32) {
 		o.expect.Key, o.expect.Base64 = o.wire.text, o.wire.base64
 	case verbGets:
 		o.expect.Keys = o.keys
+	case verbLine:
+		o.expect.Answers = o.answers
 	}
 	if o.expect.Kind == reader.Meta && o.verb != verbPing { // mn returns none
 		o.expect.Opaque = opaque

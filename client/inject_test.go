@@ -36,6 +36,10 @@ func FuzzOneRequest(f *testing.F) {
 			verb: verb(v % uint8(verbs)), key: key, wire: w, keys: []string{w.text, "l"}, value: value, flags: flags,
 			exptime: exp, cas: n, delta: n, initial: n, create: n%2 == 0,
 		}
+		if r.verb == verbLine {
+			r.args, err = commandLine([]string{"verbosity", key})
+			require.NoError(t, err)
+		}
 		wire := r.appendHead(nil, uint32(n)|1)
 		if r.verb.stores() {
 			wire = append(append(wire, value...), crlf...)
