@@ -1,0 +1,179 @@
+package admin
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/memring/memring/client"
+	"github.com/memring/memring/client/internal/direct"
+	"github.com/memring/memring/reader"
+)
+
+// KeyInfo is what a dump says of one item. It is the caller's own.
+type KeyInfo struct {
+	Key        string    // as it was stored; any bytes, if as base64
+	Expiry     time.Time // zero: never
+	LastAccess time.Time // in seconds, and written to once a minute at most
+	CAS        uint64
+	Fetched    bool   // it was read since it was stored
+	Class      int    // slab class
+	Size       uint64 // bytes in the server's memory, key and overhead included
+	Flags      uint64 // client flags, 64 bits wide in some builds
+	HasFlags   bool   // the server sends them: 1.6.18 does not
+}
+
+// Keys dumps what the server has: lru_crawler metadump. Items that come or go
+// meanwhile may be in it or not.
+//
+// The dump has a connection of its own, made when the iteration begins and closed
+// when it ends, for whatever reason. It streams: little is read ahead, and a slow
+// loop slows the server's crawler down, which serves one dump at a time. (From 30
+// minutes without progress on, the server gives up.) So the number of keys costs no
+// memory here.
+//
+// An error is the last that comes. The keys before it are real, but not all of
+// them; only a dump that ends without an error has seen everything. It is [ErrBusy]
+// if the crawler is at work already or the hash table is being resized, [ErrBadClass],
+// or [ErrDisabled]. Config.OpTimeout bounds connecting and the sending of the
+// command; then each wait for the dump to go on is bounded by Config.StallLimit,
+// and the whole by ctx alone. Closing the client ends it with [client.ErrClosed].
+func (s *Server) Keys(ctx context.Context, where Scope) iter.Seq2[KeyInfo, error] {
+	return dump(ctx, s, "metadump", where, parseKey)
+}
+
+// MGDump dumps the keys that the server has, and nothing else of the items:
+// lru_crawler mgdump, which is cheaper than Keys and in all else behaves as it. It
+// needs memcached 1.6.19, and is [client.ErrUnsupported] on an older one.
+func (s *Server) MGDump(ctx context.Context, where Scope) iter.Seq2[string, error] {
+	return dump(ctx, s, "mgdump", where, parseMG)
+}
+
+// dump iterates over what parse makes of a dump's lines.
+func dump[T any](ctx context.Context, s *Server, kind string, where Scope, parse func([]byte) (T, bool)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var none T
+		op := "lru_crawler " + kind
+		if !where.valid() {
+			yield(none, s.refuse(op, "the scope is neither AllClasses nor ByHash nor from Classes"))
+			return
+		}
+		st, err := direct.Open(ctx, s.c, direct.Line{Op: op, Server: s.index, Words: []string{"lru_crawler", kind, string(where)}})
+		if err != nil {
+			yield(none, err)
+			return
+		}
+		defer st.Close()
+		for first := true; ; first = false {
+			line, err := st.Next(true)
+			if err != nil {
+				yield(none, err)
+				return
+			}
+			if item, ok := parse(line); ok {
+				if !yield(item, nil) {
+					return
+				}
+				continue
+			}
+			switch more, err := dumpLine(kind, string(line), first); {
+			case err != nil:
+				yield(none, st.Fail(err))
+				return
+			case !more:
+				return
+			}
+		}
+	}
+}
+
+// dumpLine takes a line of a dump that is no item: more are to come, or it has
+// ended.
+func dumpLine(kind, line string, first bool) (more bool, err error) {
+	switch {
+	case first && line == "OK": // from 1.6.43 on
+		return true, nil
+	case kind == "metadump" && line == "END", kind == "mgdump" && line == "EN":
+		return false, nil
+	case first && strings.HasPrefix(line, "NOTSTARTED "): // there are no items
+		return false, nil
+	case first && line == "ERROR" && kind == "mgdump":
+		return false, fmt.Errorf("%w: lru_crawler mgdump needs memcached 1.6.19", client.ErrUnsupported)
+	}
+	return false, strayLine(line)
+}
+
+// strayLine is the error of a line that is not what was asked for: it says no, or
+// something that nobody can make sense of.
+func strayLine(line string) error {
+	if err := refusalOf(line); err != nil {
+		return err
+	}
+	if isErrorLine(line) {
+		return &client.ServerError{Line: line}
+	}
+	return &reader.DesyncError{Reason: "a line that is neither an item nor an end"}
+}
+
+// parseKey reads a line of metadump:
+//
+//	key=<key> exp=<time> la=<time> cas=<n> fetch=yes|no cls=<n> size=<n> flags=<n>
+//
+// It has to have a key. The other fields "are subject to change" (protocol.txt,
+// "LRU_Crawler"): they may be missing, and there may be more, but those that are
+// there have to make sense.
+func parseKey(line []byte) (k KeyInfo, ok bool) {
+	seen := false
+	for name, value := range pairs(line) {
+		ok := true
+		switch string(name) {
+		case "key":
+			k.Key, ok = unescape(value)
+			seen = ok && !seen // twice is no line of a dump
+			ok = seen
+		case "exp":
+			if string(value) != "-1" {
+				k.Expiry, ok = unixTime(value)
+			}
+		case "la":
+			k.LastAccess, ok = unixTime(value)
+		case "cas":
+			k.CAS, ok = parseUint(value)
+		case "fetch":
+			k.Fetched = string(value) == "yes"
+			ok = k.Fetched || string(value) == "no"
+		case "cls":
+			var n uint64
+			n, ok = parseUint(value)
+			k.Class, ok = int(n), ok && n <= maxClass
+		case "size":
+			k.Size, ok = parseUint(value)
+		case "flags":
+			k.Flags, ok = parseUint(value)
+			k.HasFlags = ok
+		}
+		if !ok {
+			return KeyInfo{}, false
+		}
+	}
+	return k, seen && k.Key != ""
+}
+
+// parseMG reads a line of mgdump, which is a request for the item:
+//
+//	mg <key>
+//	mg <key in base64> b
+func parseMG(line []byte) (key string, ok bool) {
+	rest, ok := strings.CutPrefix(string(line), "mg ")
+	if !ok {
+		return "", false
+	}
+	if coded, ok := strings.CutSuffix(rest, " b"); ok {
+		raw, err := base64.StdEncoding.DecodeString(coded)
+		return string(raw), err == nil && len(raw) > 0
+	}
+	return rest, plain(rest)
+}
