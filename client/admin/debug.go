@@ -2,7 +2,6 @@ package admin
 
 import (
 	"context"
-	"encoding/base64"
 	"fmt"
 	"strings"
 	"time"
@@ -34,7 +33,7 @@ const maxBinary = client.MaxKeyLen * 3 / 4
 // most. The error is [client.ErrNotFound] if there is no such item, and
 // [client.ErrKey].
 func (s *Server) Debug(ctx context.Context, key string) (Meta, error) {
-	coded := base64.StdEncoding.EncodeToString([]byte(key))
+	coded := encode64(key)
 	// How the answer spells the key depends on how its item was stored.
 	answers := []string{"ME " + coded, "EN"}
 	words := []string{"me", key}

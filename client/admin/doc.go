@@ -57,6 +57,6 @@
 //
 // There is no shutdown: it ends the connection in place of an answer, so that
 // nobody could say whether it was carried out. Send the process a signal. A server
-// started with `-o no_lru_crawler` has neither Keys nor MGDump, nor has one with -X,
-// which disables watches as well.
+// started with -X or `-o no_lru_crawler` has neither Keys nor MGDump, and one with -W
+// no Watch.
 package admin

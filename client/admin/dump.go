@@ -37,8 +37,9 @@ type KeyInfo struct {
 //
 // An error is the last that comes. The keys before it are real, but not all of
 // them; only a dump that ends without an error has seen everything. It is [ErrBusy]
-// if the crawler is at work already or the hash table is being resized, [ErrBadClass],
-// or [ErrDisabled]. Config.OpTimeout bounds connecting and the sending of the
+// if the crawler is at work already, as it is for a moment after each dump and now
+// and then by itself, or the hash table is being resized; [ErrBadClass]; or
+// [ErrDisabled]. Config.OpTimeout bounds connecting and the sending of the
 // command; then each wait for the dump to go on is bounded by Config.StallLimit,
 // and the whole by ctx alone. Closing the client ends it with [client.ErrClosed].
 func (s *Server) Keys(ctx context.Context, where Scope) iter.Seq2[KeyInfo, error] {

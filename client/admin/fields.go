@@ -2,6 +2,7 @@ package admin
 
 import (
 	"bytes"
+	"encoding/base64"
 	"iter"
 	"math"
 	"strconv"
@@ -99,3 +100,6 @@ func plain(key string) bool {
 	}
 	return 0 < len(key) && len(key) <= client.MaxKeyLen
 }
+
+// encode64 is how a command has a key that can't stand in it as it is.
+func encode64(key string) string { return base64.StdEncoding.EncodeToString([]byte(key)) }
