@@ -145,6 +145,14 @@ func (c *conn) Reclaim(loan *transport.Loan, w *transport.Waiter) (over bool) {
 	return true
 }
 
+// Scrub implements [transport.Scrubber].
+func (c *conn) Scrub() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.pend.Scrub()
+	c.flight.Scrub()
+}
+
 // Divert implements [transport.Conn].
 func (c *conn) Divert() {
 	c.mu.Lock()

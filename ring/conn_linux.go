@@ -89,6 +89,14 @@ func (c *conn) Retract(size, after int) bool {
 	return c.pending.Retract(size, after)
 }
 
+// Scrub implements [transport.Scrubber].
+func (c *conn) Scrub() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.pending.Scrub()
+	c.flying.Scrub()
+}
+
 // Ended asks the socket: the receive may not be armed again yet, or may have
 // completed without anybody having reaped it.
 func (c *conn) Ended() bool {

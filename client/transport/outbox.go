@@ -30,10 +30,11 @@ func (l *Loan) end() {
 // with lent bodies in between. The zero Outbox is empty. It is not safe for
 // concurrent use.
 type Outbox struct {
-	own  []byte
-	at   int    // own bytes before it have left
-	lent []lent // not left, in order
-	size int    // of all that has not left
+	own   []byte
+	at    int    // own bytes before it have left
+	lent  []lent // not left, in order
+	size  int    // of all that has not left
+	scrub bool   // what has left is to be overwritten
 }
 
 // lent is a body that belongs between own[:at] and own[at:].
@@ -208,9 +209,21 @@ func (b *Outbox) KeepWanted() {
 	}
 }
 
+// Scrub overwrites what has left in the memory that is kept for the next requests: it
+// was secret. If not all has left, Reset does it.
+func (b *Outbox) Scrub() {
+	if b.scrub = b.size > 0; !b.scrub {
+		clear(b.own[:cap(b.own)])
+	}
+}
+
 // Reset empties the Outbox. It ends all loans and keeps memory of up to most bytes
 // for the next requests.
 func (b *Outbox) Reset(most int) {
+	if b.scrub {
+		b.scrub = false
+		clear(b.own[:cap(b.own)])
+	}
 	for i := range b.lent {
 		b.lent[i].end()
 	}

@@ -174,3 +174,31 @@ func TestOutboxFull(t *testing.T) {
 	require.Equal(t, want, bytes.Join(b.Pieces(make([][]byte, 0, 16), 1<<20), nil))
 	require.Equal(t, want[:20], bytes.Join(b.Pieces(make([][]byte, 0, 16), 20), nil))
 }
+
+// What was secret is in no memory that is kept, whether it has left before Scrub or
+// after.
+func TestOutboxScrub(t *testing.T) {
+	for _, late := range []bool{false, true} {
+		var b Outbox
+		b.Append([]byte("head "), []byte("secret"), []byte(" tail"), nil)
+		kept := b.own[:cap(b.own)]
+		require.Contains(t, string(kept), "secret")
+		if late {
+			b.Left(3)
+			b.Scrub()
+			require.Equal(t, "d secret tail", string(b.Next()), "what has not left is left alone")
+			b.Left(13)
+			b.Reset(1 << 20)
+		} else {
+			b.Left(16)
+			b.Reset(1 << 20)
+			b.Scrub()
+		}
+		require.Equal(t, make([]byte, len(kept)), kept)
+		b.Append([]byte("next"), nil, nil, nil)
+		require.Equal(t, "next", string(b.Next()))
+		b.Left(4)
+		b.Reset(1 << 20)
+		require.Contains(t, string(kept), "next", "once is enough")
+	}
+}

@@ -103,6 +103,11 @@ type Conn interface {
 	Close() error
 }
 
+// A Scrubber is a Conn that keeps memory between sends: those that copy. Scrub
+// overwrites what has left of it, or will have it overwritten when it has, after
+// something secret was sent.
+type Scrubber interface{ Scrub() }
+
 // Handler receives a connection's bytes and its end. Its calls never overlap
 // and come from whichever goroutine is driving, so they must be short and must
 // not wait for anything: other callers' replies are behind them.

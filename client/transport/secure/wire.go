@@ -1,0 +1,137 @@
+package secure
+
+import (
+	"errors"
+	"net"
+	"slices"
+	"sync"
+	"time"
+)
+
+// wire is the net.Conn below crypto/tls, and no connection at all: its reads take
+// from what the inner engine has brought, its writes add to what the next flush
+// hands to it. Neither waits, but for reads during the handshake.
+type wire struct {
+	// wait, during the handshake, sends what was written and waits until in has
+	// something. Later it is nil.
+	wait func() error
+
+	in []byte // ciphertext that has come and was not read; the reader's
+
+	// crypto/tls writes while it reads, too: an answer to a KeyUpdate, an alert. A
+	// Handler must not Send, so that is left to the next flush. The order of records
+	// is the one in which they are written, under a lock of crypto/tls, so this lock
+	// is taken inside of that one, and nothing inside of this.
+	mu    sync.Mutex
+	out   []byte
+	limit int // out may not grow beyond, unless a flush is under way; 0: never mind
+}
+
+// errDry is what a read returns that has nothing to read. crypto/tls keeps the
+// records that came in part over an error whose Temporary is true, and goes on with
+// the next read: "if e, ok := err.(net.Error); !ok || !e.Temporary()" is what makes
+// an error last, in readRecordOrCCS (crypto/tls/conn.go, Go 1.26).
+var errDry net.Error = dryError{}
+
+type dryError struct{}
+
+func (dryError) Error() string   { return "nothing has come" }
+func (dryError) Timeout() bool   { return true }
+func (dryError) Temporary() bool { return true }
+
+var errTooMuch = errors.New("server demands answers all the time and lets no request through")
+
+func (w *wire) Read(p []byte) (int, error) {
+	for len(w.in) == 0 {
+		if w.wait == nil {
+			return 0, errDry
+		}
+		if err := w.wait(); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(p, w.in)
+	w.in = w.in[n:]
+	return n, nil
+}
+
+func (w *wire) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.limit > 0 && len(w.out)+len(p) > w.limit {
+		return 0, errTooMuch
+	}
+	if w.out == nil {
+		w.out = *buffers.Get().(*[]byte)
+	}
+	w.out = append(w.out, p...)
+	return len(p), nil
+}
+
+// expect makes room for the records of n bytes, and lifts the limit.
+func (w *wire) expect(n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.limit = 0
+	if n < sealAtOnce {
+		return
+	}
+	if w.out == nil {
+		w.out = *buffers.Get().(*[]byte)
+	}
+	w.out = slices.Grow(w.out, n+n/8) // the first records are short ones
+}
+
+// setLimit bounds what may be written without a flush, or not if it is 0.
+func (w *wire) setLimit(n int) {
+	w.mu.Lock()
+	w.limit = n
+	w.mu.Unlock()
+}
+
+// written reports whether anything waits for a flush.
+func (w *wire) written() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.out) > 0
+}
+
+// take returns all that was written. It is to be given back.
+func (w *wire) take() []byte {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	b := w.out
+	w.out = nil
+	return b
+}
+
+// Buffers are lent from here while something is in them: most connections are idle
+// most of the time.
+var (
+	buffers = sync.Pool{New: func() any { return new([]byte) }}
+	windows = sync.Pool{New: func() any { return new(window) }}
+)
+
+const keptBuffer = 1 << 20
+
+// giveBack ends the use of what take has returned.
+func giveBack(b []byte) {
+	if b != nil && cap(b) <= keptBuffer {
+		b = b[:0]
+		buffers.Put(&b)
+	}
+}
+
+// Close does nothing: the connection's end is not crypto/tls's to decide.
+func (w *wire) Close() error { return nil }
+
+func (w *wire) LocalAddr() net.Addr              { return noAddr{} }
+func (w *wire) RemoteAddr() net.Addr             { return noAddr{} }
+func (w *wire) SetDeadline(time.Time) error      { return nil }
+func (w *wire) SetReadDeadline(time.Time) error  { return nil }
+func (w *wire) SetWriteDeadline(time.Time) error { return nil }
+
+type noAddr struct{}
+
+func (noAddr) Network() string { return "tls" }
+func (noAddr) String() string  { return "tls" }
