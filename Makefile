@@ -9,6 +9,9 @@ TORTURE   ?= 1m
 # subject and not its surprise.
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
+# The modules beside the library's own. Each is tested, vetted and linted as that is.
+MODULES := compress bench
+
 # Where make was called, which -C doesn't change.
 CALLER := $(or $(PWD),$(CURDIR))
 
@@ -25,11 +28,11 @@ benchtools:
 
 test: memcached ## all tests, after installing memcached if there is none
 	$(GO) test -timeout $(TESTTIME) ./...
-	cd bench && $(GO) test -timeout $(TESTTIME) ./...
+	set -e; for m in $(MODULES); do (cd $$m && $(GO) test -timeout $(TESTTIME) ./...); done
 
 race: memcached ## all tests under the race detector, fewer seeds; needs a C compiler
 	SEEDS=1000 $(GO) test -race -timeout $(TESTTIME) ./...
-	cd bench && $(GO) test -race -timeout $(TESTTIME) ./...
+	set -e; for m in $(MODULES); do (cd $$m && $(GO) test -race -timeout $(TESTTIME) ./...); done
 
 nouring: memcached ## the client without io_uring: tests, and a look for its symbols
 	$(GO) vet -tags nouring ./...
@@ -55,9 +58,9 @@ lint: ## formatting, go vet, golangci-lint, and shellcheck if there is one
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then \
 		echo "run gofmt -w on:" >&2; echo "$$unformatted" >&2; exit 1; fi
 	$(GO) vet ./...
-	cd bench && $(GO) vet ./...
+	set -e; for m in $(MODULES); do (cd $$m && $(GO) vet ./...); done
 	$(GO) run $(GOLANGCI) run
-	cd bench && $(GO) run $(GOLANGCI) run
+	set -e; for m in $(MODULES); do (cd $$m && $(GO) run $(GOLANGCI) run); done
 	@if command -v shellcheck >/dev/null; then shellcheck scripts/*.sh .ci/run; \
 		else echo "no shellcheck: scripts not checked" >&2; fi
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the module and its tests for every platform that we care for, and vets
-# both. Nothing is run.
+# Builds the modules that users import, and the library's tests, for every platform
+# that we care for, and vets all. Nothing is run.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -11,5 +11,6 @@ for platform in linux/amd64 linux/arm64 linux/386 darwin/arm64 freebsd/amd64 win
 	go build ./...
 	go vet ./...
 	go test -c -o /dev/null ./...
+	(cd compress && go build ./... && go vet ./...)
 	(cd bench && go vet ./...)
 done

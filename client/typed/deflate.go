@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"sync"
 
@@ -169,27 +168,9 @@ var appenders = sync.Pool{New: func() any { return new(appender) }}
 
 // inflate appends what r has to dst. r reads src, and is to read all of it.
 func inflate(dst []byte, r io.Reader, src *bytes.Reader, limit int) ([]byte, error) {
-	begin := len(dst)
-	limit = min(limit, math.MaxInt-begin-1)
-	for {
-		if len(dst)-begin > limit {
-			return dst, ErrDecodedSize
-		}
-		if len(dst) == cap(dst) {
-			dst = slices.Grow(dst, 512)
-		}
-		// One byte beyond the limit shows that there is more, however much memory is there.
-		n, err := r.Read(dst[len(dst):min(cap(dst), begin+limit+1)])
-		dst = dst[:len(dst)+n]
-		switch {
-		case err == io.EOF && len(dst)-begin > limit:
-			return dst, ErrDecodedSize
-		case err == io.EOF && src.Len() > 0:
-			return dst, errBehind
-		case err == io.EOF:
-			return dst, nil
-		case err != nil:
-			return dst, err
-		}
+	dst, err := AppendFrom(dst, r, limit)
+	if err == nil && src.Len() > 0 {
+		err = errBehind
 	}
+	return dst, err
 }
