@@ -167,4 +167,10 @@ const (
 func number(n int64) string { return strconv.FormatInt(n, 10) }
 
 // seconds rounds up.
-func seconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }
+func seconds(d time.Duration) int64 {
+	s := int64(d / time.Second)
+	if d%time.Second > 0 {
+		s++
+	}
+	return s
+}

@@ -13,7 +13,7 @@ import (
 // as it came; what the server did not send, or not in a form that is known here, is
 // zero.
 type Meta struct {
-	Expires bool          // if false, it has no TTL
+	Expires bool          // if false, it has no TTL; or, on older servers, one second left
 	TTL     time.Duration // what is left of it
 	Idle    time.Duration // since it was last accessed
 	CAS     uint64
@@ -25,11 +25,11 @@ type Meta struct {
 
 // maxBinary is how long a key may be that has to be sent as base64, which makes it
 // four thirds as long.
-const maxBinary = client.MaxKeyLen * 3 / 4
+const maxBinary = client.MaxKeyLen / 4 * 3
 
 // Debug asks what the server knows of an item: me. It does not count as an access.
 // The server is this one, whether or not a client would look for the key there. A
-// key with spaces or control characters is sent as base64, and has 187 bytes at
+// key with spaces or control characters is sent as base64, and has 186 bytes at
 // most. The error is [client.ErrNotFound] if there is no such item, and
 // [client.ErrKey].
 func (s *Server) Debug(ctx context.Context, key string) (Meta, error) {
@@ -69,8 +69,10 @@ func parseMeta(line string) Meta {
 		m.Fields[string(name)] = string(value)
 		switch string(name) {
 		case "exp":
-			if ttl, ok := secondsOf(string(value)); ok && ttl >= 0 {
-				m.Expires, m.TTL = true, ttl
+			// Older servers, 1.6.18 among them, subtract the wrong way round. Only
+			// what has not expired is ever told of, so the sign says nothing.
+			if ttl, ok := secondsOf(string(value)); ok && ttl != -time.Second {
+				m.Expires, m.TTL = true, max(ttl, -ttl)
 			}
 		case "la":
 			if idle, ok := secondsOf(string(value)); ok {

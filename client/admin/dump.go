@@ -160,7 +160,10 @@ func parseKey(line []byte) (k KeyInfo, ok bool) {
 			return KeyInfo{}, false
 		}
 	}
-	return k, seen && k.Key != ""
+	if k.Key == "" {
+		return KeyInfo{}, false
+	}
+	return k, true
 }
 
 // parseMG reads a line of mgdump, which is a request for the item:
@@ -173,8 +176,8 @@ func parseMG(line []byte) (key string, ok bool) {
 		return "", false
 	}
 	if coded, ok := strings.CutSuffix(rest, " b"); ok {
-		raw, err := base64.StdEncoding.DecodeString(coded)
-		return string(raw), err == nil && len(raw) > 0
+		raw, err := base64.StdEncoding.Strict().DecodeString(coded)
+		return string(raw), err == nil && len(raw) > 0 && plain(coded) // it takes line ends
 	}
 	return rest, plain(rest)
 }

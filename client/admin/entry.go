@@ -69,10 +69,12 @@ func parseEntry(line string) Entry {
 		word, rest, _ = strings.Cut(rest, " ")
 		name, value, ok := strings.Cut(word, "=")
 		switch _, again := e.Fields[name]; {
-		case ok && name != "" && !again:
+		case !ok || name == "":
+			if last != "" {
+				e.Fields[last] += " " + word
+			}
+		case !again: // a proxy's requests have two types, of which the first is the entry's
 			e.Fields[name], last = value, name
-		case last != "":
-			e.Fields[last] += " " + word
 		}
 	}
 	e.fill()
