@@ -23,15 +23,11 @@ type Meta struct {
 	Fields  map[string]string
 }
 
-// maxBinary is how long a key may be that has to be sent as base64, which makes it
-// four thirds as long.
-const maxBinary = client.MaxKeyLen / 4 * 3
-
 // Debug asks what the server knows of an item: me. It does not count as an access.
-// The server is this one, whether or not a client would look for the key there. A
-// key with spaces or control characters is sent as base64, and has 186 bytes at
-// most. The error is [client.ErrNotFound] if there is no such item, and
-// [client.ErrKey].
+// The server is this one, whether or not a client would look for the key there, and
+// the key is the server's, as Keys has it. One with spaces or control characters is
+// sent as base64, and has [client.MaxBinaryKeyLen] bytes at most. The error is
+// [client.ErrNotFound] if there is no such item, and [client.ErrKey].
 func (s *Server) Debug(ctx context.Context, key string) (Meta, error) {
 	coded := encode64(key)
 	// How the answer spells the key depends on how its item was stored.
@@ -40,10 +36,10 @@ func (s *Server) Debug(ctx context.Context, key string) (Meta, error) {
 	switch {
 	case plain(key):
 		answers = append(answers, "ME "+key)
-	case len(key) == 0 || len(key) > maxBinary:
+	case len(key) == 0 || len(key) > client.MaxBinaryKeyLen:
 		return Meta{}, &client.OpError{Op: "me", Server: s.name, Outcome: client.NotSent, Err: fmt.Errorf(
 			"%w: it has %d bytes, not 1 to %d, or %d with a space or a control character among them",
-			client.ErrKey, len(key), client.MaxKeyLen, maxBinary)}
+			client.ErrKey, len(key), client.MaxKeyLen, client.MaxBinaryKeyLen)}
 	default:
 		// Newer servers (process_meta_command) look at the flag only if something is
 		// behind it; none minds that.

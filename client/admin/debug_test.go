@@ -51,11 +51,11 @@ func TestDebug(t *testing.T) {
 			require.NoError(t, err, "%q", key)
 			require.NotZero(t, m.CAS)
 		}
-		for _, key := range []string{"b", " ", strings.Repeat("\x00", maxBinary)} {
+		for _, key := range []string{"b", " ", strings.Repeat("\x00", client.MaxBinaryKeyLen)} {
 			_, err = s.Debug(ctx, key)
 			requireRefused(t, err, client.ErrNotFound, "me", s)
 		}
-		for _, key := range []string{"", strings.Repeat("k", client.MaxKeyLen+1), strings.Repeat("\x00", maxBinary+1)} {
+		for _, key := range []string{"", strings.Repeat("k", client.MaxKeyLen+1), strings.Repeat("\x00", client.MaxBinaryKeyLen+1)} {
 			_, err = s.Debug(ctx, key)
 			requireUnsent(t, err, client.ErrKey)
 		}

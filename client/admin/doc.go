@@ -50,8 +50,9 @@
 //
 // # Keys
 //
-// Dumps, logs and [Server.Detail] bring keys, which can be personal data. No error
-// has a key or a value in its text.
+// Keys are as the server has them: begun with Config.KeyPrefix, and hashed where
+// Config.HashLongKeys has that done; [Server.Debug] takes them so, too. They can be
+// personal data. No error has a key or a value in its text.
 //
 // # Limitations
 //

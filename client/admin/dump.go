@@ -3,7 +3,6 @@ package admin
 import (
 	"context"
 	"encoding/base64"
-	"fmt"
 	"iter"
 	"strings"
 	"time"
@@ -27,7 +26,8 @@ type KeyInfo struct {
 }
 
 // Keys dumps what the server has: lru_crawler metadump. Items that come or go
-// meanwhile may be in it or not.
+// meanwhile may be in it or not, and the crawler passes over those that are in use
+// at that moment.
 //
 // The dump has a connection of its own, made when the iteration begins and closed
 // when it ends, for whatever reason. It streams: little is read ahead, and a slow
@@ -36,12 +36,12 @@ type KeyInfo struct {
 // memory here.
 //
 // An error is the last that comes. The keys before it are real, but not all of
-// them; only a dump that ends without an error has seen everything. It is [ErrBusy]
-// if the crawler is at work already, as it is for a moment after each dump and now
-// and then by itself, or the hash table is being resized; [ErrBadClass]; or
-// [ErrDisabled]. Config.OpTimeout bounds connecting and the sending of the
-// command; then each wait for the dump to go on is bounded by Config.StallLimit,
-// and the whole by ctx alone. Closing the client ends it with [client.ErrClosed].
+// them; only a dump that ends without an error is whole. It is [ErrBusy] if the
+// crawler is at work already, as it is for a moment after each dump and now and then
+// by itself, or the hash table is being resized; [ErrBadClass]; or [ErrDisabled].
+// Config.OpTimeout bounds connecting and the sending of the command; then each wait
+// for the dump to go on is bounded by Config.StallLimit, and the whole by ctx alone.
+// Closing the client ends it with [client.ErrClosed].
 func (s *Server) Keys(ctx context.Context, where Scope) iter.Seq2[KeyInfo, error] {
 	return dump(ctx, s, "metadump", where, parseKey)
 }
@@ -80,6 +80,10 @@ func dump[T any](ctx context.Context, s *Server, kind string, where Scope, parse
 				}
 				continue
 			}
+			if first && kind == "mgdump" && string(line) == "ERROR" {
+				yield(none, st.Fail(s.tooOld(ctx, op, "1.6.19")))
+				return
+			}
 			switch more, err := dumpLine(kind, string(line), first); {
 			case err != nil:
 				yield(none, st.Fail(err))
@@ -89,6 +93,15 @@ func dump[T any](ctx context.Context, s *Server, kind string, where Scope, parse
 			}
 		}
 	}
+}
+
+// tooOld is the error of a command that the server does not know.
+func (s *Server) tooOld(ctx context.Context, command, need string) error {
+	have, err := s.Version(ctx)
+	if err != nil {
+		have = "" // it is no more than a hint
+	}
+	return &client.UnsupportedError{Feature: command, Need: need, Have: have, Server: s.name}
 }
 
 // dumpLine takes a line of a dump that is no item: more are to come, or it has
@@ -101,8 +114,6 @@ func dumpLine(kind, line string, first bool) (more bool, err error) {
 		return false, nil
 	case first && strings.HasPrefix(line, "NOTSTARTED "): // there are no items
 		return false, nil
-	case first && line == "ERROR" && kind == "mgdump":
-		return false, fmt.Errorf("%w: lru_crawler mgdump needs memcached 1.6.19", client.ErrUnsupported)
 	}
 	return false, strayLine(line)
 }
