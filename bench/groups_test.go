@@ -42,14 +42,14 @@ func of(rows []report.Row, who string) (found []report.Row) {
 // report says so.
 func TestGroupsEndToEnd(t *testing.T) {
 	out, rows := runs(t, "-rounds", "2", "-slice", "20ms", "-cases",
-		`^(seeds-(get-512KiB|multiget-40x12KiB)/.*|sizes-set-64KiB/unix/1|leases-get-64KiB/.*|queue-handover/none/8|limit-.*|recovery-get-1KiB/unix/64)$`)
+		`^(seeds-(get-512KiB|multiget-40x12KiB)/.*|sizes-set-64KiB/unix/1|leases-get-64KiB/.*|typed-.et-1KiB/.*|queue-handover/none/8|limit-.*|recovery-get-1KiB/unix/64)$`)
 	for who, groups := range map[string]int{"memring-poll": 4, "gomemcache": 3, "memring-handover": 1, "channel": 1, "mutex+cond": 1, "bare-read+write": 1} {
 		require.Len(t, of(rows, who), groups, who)
 	}
 	if len(of(rows, "memring-uring")) == 0 {
 		require.Contains(t, out, "ALL ROWS OF memring-uring ARE LEFT OUT", "a machine without io_uring is told")
 	} else {
-		require.Len(t, of(rows, "memring-uring"), 6)
+		require.Len(t, of(rows, "memring-uring"), 8)
 		require.Len(t, of(rows, "memring-uring-plain"), 2)
 		require.Len(t, of(rows, "memring-uring-copy"), 1)
 		require.Contains(t, out, "sizes-set-64KiB/unix/1: memring-uring / memring-uring-copy CPU")
@@ -58,6 +58,13 @@ func TestGroupsEndToEnd(t *testing.T) {
 		for _, who := range []string{"memring-uring-append", "memring-uring-lease"} {
 			require.Len(t, of(rows, who), 1)
 			require.Less(t, of(rows, who)[0].AllocsOp, lent[0].AllocsOp, "%s uses its memory again", who)
+		}
+		for _, who := range []string{"memring-uring-typed-bytes", "memring-uring-typed-json", "memring-uring-typed-json-gzip"} {
+			require.Len(t, of(rows, who), 2)
+			for _, r := range of(rows, who) {
+				require.Equal(t, "typed", r.Group)
+				require.Positive(t, r.Extra["cpu_ratio_to_memring-uring"], "what the typed cache costs")
+			}
 		}
 		require.Len(t, of(rows, "bare-uring"), 1)
 		require.Len(t, of(rows, "memring-uring-unchecked"), 1, "%s", out)

@@ -19,6 +19,8 @@ const (
 	HandOver  Op = "handover"  // no key at all: a request that is handed over and done at once
 	Serve     Op = "serve"     // an HTTP request that leads to a Get
 	MultiGet  Op = "multiget"  // Case.Keys keys in one call
+	GetTyped  Op = "gettyped"  // one key, the value decoded to a Go type
+	SetTyped  Op = "settyped"  // one key, the value encoded from a Go type
 	MultiLent Op = "multilent" // MultiGet, each value lent and given back by the clients that can
 	Idle      Op = "idle"      // none: Case.Conns connections that nobody uses any more
 )
@@ -49,12 +51,15 @@ var (
 
 // What is measured beside clients.
 var (
-	URingUnchecked  = Client{"memring", "uring-unchecked"} // built without what recovery needs
-	URingCopy       = Client{"memring", "uring-copy"}      // that copies every value, on the way in and out
-	URingRef        = Client{"memring", "uring-ref"}       // that avoids it for every value, however small
-	URingAppend     = Client{"memring", "uring-append"}    // URing whose gets are GetAppend, see Case.OpOf
-	URingLease      = Client{"memring", "uring-lease"}     // and GetLease
-	BareReadWrite   = Client{"bare", "read+write"}         // see package limit
+	URingUnchecked  = Client{"memring", "uring-unchecked"}   // built without what recovery needs
+	URingCopy       = Client{"memring", "uring-copy"}        // that copies every value, on the way in and out
+	URingRef        = Client{"memring", "uring-ref"}         // that avoids it for every value, however small
+	URingAppend     = Client{"memring", "uring-append"}      // URing whose gets are GetAppend, see Case.OpOf
+	URingLease      = Client{"memring", "uring-lease"}       // and GetLease
+	URingTypedBytes = Client{"memring", "uring-typed-bytes"} // by way of client/typed, with each of these codecs
+	URingTypedJSON  = Client{"memring", "uring-typed-json"}
+	URingTypedGzip  = Client{"memring", "uring-typed-json-gzip"} // and a compressor
+	BareReadWrite   = Client{"bare", "read+write"}               // see package limit
 	BareRing        = Client{"bare", "uring"}
 	HandOverHerd    = Client{"memring", "handover"} // see package queue
 	HandOverChannel = Client{Name: "channel"}
@@ -112,6 +117,11 @@ func (c Case) OpOf(client Client) Op {
 		return GetAppend
 	case URingLease:
 		return GetLease
+	case URingTypedJSON, URingTypedGzip:
+		if c.Op == Set {
+			return SetTyped
+		}
+		return GetTyped
 	}
 	return c.Op
 }

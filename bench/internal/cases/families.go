@@ -6,6 +6,8 @@ import "time"
 const (
 	NameLimit        = "limit-get-1KiB"
 	NameLeases       = "leases-get"
+	NameTypedGet     = "typed-get"
+	NameTypedSet     = "typed-set"
 	NameHandOver     = "queue-handover"
 	NameRecoveryGet  = "recovery-get-1KiB"
 	NameRecovery40   = "recovery-multiget-40x100B"
@@ -54,6 +56,22 @@ func leases() []Case {
 			Network: "unix", Callers: 1, Op: Get, Size: size,
 			Clients: []Client{URing, URingAppend, URingLease}, Baseline: URing, MaxRounds: 5, Stretch: 0.3,
 		})
+	}
+	return all
+}
+
+// typedValues measures what it costs to have values of a Go type: the same client stores and gets as many bytes
+// without, with a codec that has nothing to do, with JSON, and with JSON that is compressed.
+func typedValues() []Case {
+	var all []Case
+	for _, c := range []Case{{Name: NameTypedGet, Op: Get}, {Name: NameTypedSet, Op: Set}} {
+		for _, size := range []int{1 << 10, 16 << 10, 256 << 10} {
+			c.Group, c.Param, c.Unit = GroupTyped, float64(size), "bytes"
+			c.Network, c.Callers, c.Size = "unix", 1, size
+			c.Clients, c.Baseline = []Client{URing, URingTypedBytes, URingTypedJSON, URingTypedGzip}, URing
+			c.MaxRounds, c.Stretch, c.MaxCounts = 5, 0.3, 1
+			all = append(all, c)
+		}
 	}
 	return all
 }

@@ -13,6 +13,7 @@ const (
 	GroupSeeds    = "seeds"
 	GroupSizes    = "sizes"
 	GroupLeases   = "leases"
+	GroupTyped    = "typed"
 	GroupQueue    = "queue"
 	GroupService  = "service"
 	GroupLimit    = "limit"
@@ -23,7 +24,7 @@ const (
 
 // Groups lists them in the order in which they run.
 var Groups = []string{
-	GroupCore, GroupLate, GroupSeeds, GroupSizes, GroupLeases, GroupQueue, GroupService, GroupLimit, GroupRecovery, GroupForeign, GroupIdle,
+	GroupCore, GroupLate, GroupSeeds, GroupSizes, GroupLeases, GroupTyped, GroupQueue, GroupService, GroupLimit, GroupRecovery, GroupForeign, GroupIdle,
 }
 
 // GroupOf tells the group of the cases of a name.

@@ -16,7 +16,10 @@ var remarks = map[string]string{
 		"sysc/op is the kernel's count, in which Go's runtime takes part (futex and others), and judged; enters/op is memring's own, of calls for I/O",
 	GroupSizes: "sizes: memring-uring-copy never sends a value from where it is nor receives one into place (DirectSend and DirectReceive -1), " +
 		"memring-uring-ref does so with every value (both 1), and has rows only where memring-uring copies and it is close",
-	GroupLeases:   "leases: the same client and the same gets; memring-uring takes each value in a fresh slice (Get), -append in one slice again and again (GetAppend), -lease as one that is lent and given back (GetLease, Release)",
+	GroupLeases: "leases: the same client and the same gets; memring-uring takes each value in a fresh slice (Get), -append in one slice again and again (GetAppend), -lease as one that is lent and given back (GetLease, Release)",
+	GroupTyped: "typed: the same client throughout; memring-uring is Get and Set of bytes, -typed-bytes the same by way of client/typed with its codec Bytes, " +
+		"whose CPU against memring-uring's is the typed cache's own; -typed-json decodes or encodes a document of as many bytes, and -typed-json-gzip compresses it, " +
+		"so that fewer bytes go to the server and come from it: there the CPU is that of encoding/json and compress/gzip above all",
 	GroupService:  "service: net/http, one Get a request, driven by wrk with one thread on the same cores; CPU is the service's alone",
 	GroupLimit:    "limit: bare loops are no clients: one request at a time, nothing checked, errors are final",
 	GroupRecovery: "recovery: memring-uring-unchecked is this checkout built without opaque numbers, keys in replies, tombstones and taking back; it is safe only while nothing is late or wrong",

@@ -32,6 +32,16 @@ type Lender interface {
 	GetMultiLease(keys []string, right func(key string, value []byte) bool) error
 }
 
+// Typer is a client whose values have a Go type. Prepare is called once, before the others.
+type Typer interface {
+	// Prepare stores a value under each key, which takes so many bytes encoded.
+	Prepare(keys []string, size int) error
+	// GetTyped gets the value of the i-th key and looks whether it is.
+	GetTyped(i int) error
+	// SetTyped stores it again.
+	SetTyped(i int) error
+}
+
 // Enterer is a client that counts its own system calls.
 type Enterer interface {
 	Enters() uint64
@@ -79,6 +89,8 @@ func Open(cfg Config) (Client, error) {
 		return openHandOver(cfg.Client), nil
 	case cases.Adapter:
 		return openAdapter(cfg)
+	case cases.URingTypedBytes, cases.URingTypedJSON, cases.URingTypedGzip:
+		return openTyped(cfg)
 	}
 	switch cfg.Client.Name {
 	case cases.URing.Name:

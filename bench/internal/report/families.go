@@ -22,6 +22,7 @@ var families = []Family{
 	{"seeds", "Seeds' cases", "what the project began with: one caller, from one small value to one of 2 MiB, and how many system calls each takes"},
 	{"sizes", "Value sizes", "what a value's size does"},
 	{"leases", "Leases", "a large value in fresh memory, in a slice that is used again, lent and given back"},
+	{"typed", "Typed cache", "what it costs to have values of a Go type and not bytes"},
 	{"queue", "Queue", "how callers hand requests over and are woken, without any I/O"},
 	{"service", "Service", "an HTTP service that gets one value for each request"},
 	{"limit", "Limit", "how far memring is from what the kernel allows a lone caller"},

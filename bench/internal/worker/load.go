@@ -26,9 +26,19 @@ type load struct {
 func newLoad(spec Spec, client peers.Client) (*load, error) {
 	l := &load{spec: spec, client: client, rec: newRecorder(sliceDigits), blocks: make([]block, spec.Case.Callers)}
 	shared := newData(spec.Case)
+	what := spec.Case.OpOf(spec.Client)
+	if what == cases.GetTyped || what == cases.SetTyped {
+		t, ok := client.(peers.Typer)
+		if !ok {
+			return nil, errors.New("this client's values have no type")
+		}
+		if err := t.Prepare(shared.keys, spec.Case.Size); err != nil {
+			return nil, err
+		}
+	}
 	for i := range l.blocks {
 		l.blocks[i].to = l.rec
-		op, err := operation(spec.Case, spec.Case.OpOf(spec.Client), client, shared, i*keyStride)
+		op, err := operation(spec.Case, what, client, shared, i*keyStride)
 		if err != nil {
 			return nil, err
 		}
@@ -123,6 +133,12 @@ func operation(c cases.Case, what cases.Op, client peers.Client, shared *data, s
 			key := next()
 			return client.Set(key, shared.values[at])
 		}, nil
+	case cases.GetTyped, cases.SetTyped:
+		do := client.(peers.Typer).GetTyped
+		if what == cases.SetTyped {
+			do = client.(peers.Typer).SetTyped
+		}
+		return func() error { next(); return do(at) }, nil
 	case cases.MultiGet, cases.MultiLent:
 		getMulti := client.GetMulti
 		if what == cases.MultiLent && lends {

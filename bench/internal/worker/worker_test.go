@@ -3,6 +3,7 @@ package worker
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"path/filepath"
@@ -96,6 +97,37 @@ func TestWhoLends(t *testing.T) {
 	}
 	_, err := newLoad(Spec{Case: cases.Case{Op: cases.Get, Callers: 1, Size: 100}, Client: cases.URingLease}, fake{size: 100})
 	require.ErrorContains(t, err, "no GetLease")
+}
+
+// typer notes what is done with which key.
+type typer struct {
+	fake
+	did *[]string
+}
+
+func (f typer) Prepare(keys []string, size int) error {
+	*f.did = append(*f.did, fmt.Sprintf("%d keys from %s on of %d bytes", len(keys), keys[0], size))
+	return nil
+}
+
+func (f typer) GetTyped(i int) error { *f.did = append(*f.did, fmt.Sprint("get ", i)); return nil }
+func (f typer) SetTyped(i int) error { *f.did = append(*f.did, fmt.Sprint("set ", i)); return nil }
+
+func TestTyped(t *testing.T) {
+	for op, want := range map[cases.Op][]string{
+		cases.Get: {"1000 keys from get100:000000 on of 100 bytes", "get 1", "get 2"},
+		cases.Set: {"1000 keys from set100:000000 on of 100 bytes", "set 1", "set 2"},
+	} {
+		c := cases.Case{Op: op, Callers: 1, Size: 100}
+		var did []string
+		l, err := newLoad(Spec{Case: c, Client: cases.URingTypedJSON}, typer{fake{size: 100}, &did})
+		require.NoError(t, err)
+		require.NoError(t, l.ops[0]())
+		require.NoError(t, l.ops[0]())
+		require.Equal(t, want, did)
+		_, err = newLoad(Spec{Case: c, Client: cases.URingTypedGzip}, fake{size: 100})
+		require.ErrorContains(t, err, "no type")
+	}
 }
 
 // TestOwnAllocations: what the loop around the client allocates must not be charged to the client.
