@@ -60,16 +60,22 @@ func (c *Cache[T]) Client() *client.Client { return c.client }
 // Undecodable returns how many values could not be decoded since New.
 func (c *Cache[T]) Undecodable() uint64 { return c.failed.Load() }
 
-// Get returns the item stored under key, or [client.ErrNotFound].
-func (c *Cache[T]) Get(ctx context.Context, key string) (Item[T], error) {
+// Get returns the item stored under key, or [client.ErrNotFound]. Options ask for
+// more, as they do of [client.Client.Get].
+//
+// What [client.GetOptions].Vivify has put in the place of an item has no value yet:
+// Get returns ErrNotFound, for whichever caller, and an Item without value whose
+// State tells who is to store it. (An empty encoding that is to be stored anew is
+// taken for one.)
+func (c *Cache[T]) Get(ctx context.Context, key string, opts ...client.GetOptions) (Item[T], error) {
 	if c.owns {
-		it, err := c.client.Get(ctx, key)
+		it, err := c.client.Get(ctx, key, opts...)
 		if err != nil {
 			return Item[T]{}, err
 		}
 		return c.unpack(it, true)
 	}
-	l, err := c.client.GetLease(ctx, key)
+	l, err := c.client.GetLease(ctx, key, opts...)
 	if err != nil {
 		return Item[T]{}, err
 	}
@@ -98,7 +104,8 @@ func (c *Cache[T]) GetAndTouch(ctx context.Context, key string, ttl time.Duratio
 
 // GetMulti asks for many keys at once, see [client.Client.GetMulti]. A value that
 // cannot be decoded is yielded as an empty Item and a [DecodeError], which has the
-// key, and does not end the loop.
+// key, and does not end the loop. No State is known here, and the place of an item,
+// see Get, looks like an empty encoding.
 func (c *Cache[T]) GetMulti(ctx context.Context, keys []string) iter.Seq2[Item[T], error] {
 	return func(yield func(Item[T], error) bool) {
 		if c.owns {

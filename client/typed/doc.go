@@ -16,7 +16,7 @@
 //
 // T may be a pointer: JSON stores a nil one as null, Gob refuses it. Zero values are
 // values as any other; that there is none under a key is client.ErrNotFound, never a
-// zero T.
+// zero T. That holds for the places that [client.GetOptions].Vivify makes, too.
 //
 // What codec has made a value is not marked: other programs read and write plain
 // JSON. Nor is the version of a type. What is stored must therefore be readable by

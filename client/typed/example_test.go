@@ -79,6 +79,32 @@ func ExampleCache_GetMulti() {
 	// user:Grace 85
 }
 
+// Of all who miss an item at one time, one is told to load it.
+func ExampleCache_Get() {
+	c, done := newExample()
+	defer done()
+	ctx := context.Background()
+	users := typed.Of(c, typed.JSON[User]())
+	for range 2 {
+		it, err := users.Get(ctx, "user:7", client.GetOptions{Vivify: 10 * time.Second})
+		switch {
+		case errors.Is(err, client.ErrNotFound) && it.State&client.Won != 0:
+			it.Value, it.TTL = User{"Ada", 36}, time.Hour // out of the database
+			err = users.CompareAndSwap(ctx, it)
+			fmt.Println("loaded", err)
+		case errors.Is(err, client.ErrNotFound):
+			fmt.Println("another is loading it") // ask again, or load as well
+		case err != nil:
+			log.Fatal(err)
+		default:
+			fmt.Println("got", it.Value.Name)
+		}
+	}
+	// Output:
+	// loaded <nil>
+	// got Ada
+}
+
 func ExampleItem() {
 	c, done := newExample()
 	defer done()

@@ -19,6 +19,9 @@ type Item[T any] struct {
 	// that return an Item leave it zero.
 	TTL time.Duration
 
+	// State says what a get has found out beside the value, see [client.State].
+	State client.State
+
 	// CAS is the item's version, set by the calls that return an Item and used by
 	// CompareAndSwap.
 	CAS uint64

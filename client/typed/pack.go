@@ -39,7 +39,11 @@ func (c *Cache[T]) pack(b *buffer, it Item[T]) (client.Item, error) {
 // unpack decodes an item, whose Value's memory becomes the value's own if it is
 // owned, and else is only read.
 func (c *Cache[T]) unpack(it client.Item, owned bool) (Item[T], error) {
+	out := Item[T]{Key: it.Key, Flags: it.Flags &^ c.mask, TTL: it.TTL, State: it.State, CAS: it.CAS}
 	data := it.Value
+	if len(data) == 0 && it.State&(client.Won|client.Claimed) != 0 {
+		return out, client.ErrNotFound // a place for an item
+	}
 	var b *buffer
 	if id := c.marked(it.Flags); id != 0 {
 		z := c.reader(id)
@@ -66,7 +70,6 @@ func (c *Cache[T]) unpack(it client.Item, owned bool) (Item[T], error) {
 			b.plain = kept(b.plain, plain)
 		}
 	}
-	out := Item[T]{Key: it.Key, Flags: it.Flags &^ c.mask, TTL: it.TTL, CAS: it.CAS}
 	var err error
 	if owned {
 		out.Value, err = c.raw.Adopt(data)

@@ -227,6 +227,55 @@ func TestCalls(t *testing.T) {
 	})
 }
 
+// A place that was made for an item is a miss, for him who is to store it and for all
+// others, with whichever codec, and the State tells them apart.
+func TestVivified(t *testing.T) {
+	onEngines(t, func(t *testing.T, c *client.Client) {
+		vivified(t, typed.Of(c, typed.JSON[user]()), user{Name: "Ada"})
+		vivified(t, typed.Of(c, typed.String()), "text")
+		vivified(t, typed.Of(c, typed.Bytes()), []byte("bytes"))
+		vivified(t, cacheOf(t, c, typed.Bytes(), &typed.Config{Compressor: typed.Gzip()}), []byte("bytes"))
+	})
+}
+
+func vivified[T any](t *testing.T, cache *typed.Cache[T], v T) {
+	ctx := patient(t)
+	key := fmt.Sprintf("place:%p", cache)
+	vivify := client.GetOptions{Vivify: time.Hour}
+	place, err := cache.Get(ctx, key, vivify)
+	require.ErrorIs(t, err, client.ErrNotFound)
+	require.NotZero(t, place.CAS)
+	require.Equal(t, typed.Item[T]{Key: key, State: client.Won, CAS: place.CAS}, place)
+	for _, get := range []func() (typed.Item[T], error){
+		func() (typed.Item[T], error) { return cache.Get(ctx, key, vivify) },
+		func() (typed.Item[T], error) { return cache.Get(ctx, key) },
+		func() (typed.Item[T], error) { return cache.GetAndTouch(ctx, key, time.Minute) },
+	} {
+		it, err := get()
+		require.ErrorIs(t, err, client.ErrNotFound)
+		require.Equal(t, typed.Item[T]{Key: key, State: client.Claimed, CAS: place.CAS}, it)
+	}
+	require.Zero(t, cache.Undecodable())
+
+	place.Value = v
+	require.NoError(t, cache.CompareAndSwap(ctx, place))
+	it, err := cache.Get(ctx, key, vivify)
+	require.NoError(t, err)
+	require.Equal(t, v, it.Value)
+	require.Zero(t, it.State)
+
+	// What is to be stored anew while it is still there has its value.
+	require.NoError(t, cache.Set(ctx, typed.Item[T]{Key: key, Value: v, TTL: time.Minute}))
+	for _, state := range []client.State{client.Won, client.Claimed} {
+		it, err := cache.Get(ctx, key, client.GetOptions{Recache: time.Hour})
+		require.NoError(t, err)
+		require.Equal(t, v, it.Value)
+		require.Equal(t, state, it.State)
+	}
+	_, err = cache.Get(ctx, key, vivify, vivify)
+	require.ErrorIs(t, err, client.ErrArgument)
+}
+
 // A loop over a GetMulti can be left early, whichever way values are got.
 func TestGetMultiLeft(t *testing.T) {
 	onEngines(t, func(t *testing.T, c *client.Client) {
