@@ -17,7 +17,7 @@ func TestAllocs(t *testing.T) {
 		t.Log("the race detector makes sync.Pool forget: allocations are counted without it")
 		return
 	}
-	onMatrix(t, func(t *testing.T, c *client.Client, _ *memcachedtest.Process) {
+	onSockets(t, func(t *testing.T, c *client.Client, _ *memcachedtest.Process) {
 		ctx := context.Background()
 		value, dst := make([]byte, 1024), make([]byte, 0, 2048)
 		require.NoError(t, c.Set(ctx, client.Item{Key: "large", Value: make([]byte, 64<<10)}))

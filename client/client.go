@@ -46,7 +46,8 @@ type engine interface {
 
 // engineSlot is one engine of the client.
 type engineSlot struct {
-	engine
+	engine        // with TLS on top, if there is any
+	base   engine // without
 	i      int
 	ops    sync.Pool // of *op: an op stays with its engine, as its waiter must
 	multis sync.Pool // of *multi, likewise
@@ -158,7 +159,10 @@ func (cl *Client) openEngines() error {
 }
 
 func (cl *Client) addEngine(e engine) {
-	s := &engineSlot{engine: e, i: len(cl.engines)}
+	s := &engineSlot{engine: e, base: e, i: len(cl.engines)}
+	if cl.cfg.TLS != nil {
+		s.engine = cl.secured(e)
+	}
 	s.ops.New = func() any { return &op{eng: s} }
 	s.multis.New = func() any { return &multi{eng: s} }
 	cl.engines = append(cl.engines, s)
@@ -177,7 +181,7 @@ func (cl *Client) Engine() (name string, reason error) {
 		return cl.name, fmt.Errorf("%d rings instead of %d: %w", len(cl.engines), cl.cfg.Rings, cl.reason)
 	}
 	for _, e := range cl.engines {
-		if err := degraded(e.engine); err != nil {
+		if err := degraded(e.base); err != nil {
 			return cl.name, err
 		}
 	}

@@ -63,7 +63,7 @@ func TestCompareAndSwap(t *testing.T) {
 }
 
 func TestTTL(t *testing.T) {
-	onMatrix(t, func(t *testing.T, c *client.Client, mc *memcachedtest.Process) {
+	onSockets(t, func(t *testing.T, c *client.Client, mc *memcachedtest.Process) {
 		ctx := patient(t)
 		left := func() string { return command(t, mc, "mg k t") }
 		require.NoError(t, c.Set(ctx, client.Item{Key: "k"}))
@@ -157,7 +157,7 @@ func TestGetAppend(t *testing.T) {
 }
 
 func TestAdministration(t *testing.T) {
-	onMatrix(t, func(t *testing.T, c *client.Client, mc *memcachedtest.Process) {
+	onSockets(t, func(t *testing.T, c *client.Client, mc *memcachedtest.Process) {
 		ctx := patient(t)
 		require.NoError(t, c.Ping(ctx))
 		v, err := c.Version(ctx)

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"runtime"
@@ -120,6 +121,46 @@ type Config struct {
 	// is stored under KeyPrefix, "sha256:" and the 64 hexadecimal digits of its
 	// SHA-256. So is any key that begins with "sha256:" itself, whatever its length.
 	HashLongKeys bool
+
+	// TLS, if not nil, has connections speak TLS, on whichever engine, and above what
+	// DialContext returns. It is called for each new connection with the server's
+	// address as given to New, before it is made, so that all that is in the
+	// configuration can change; it should not wait, and its error is that of the
+	// calls that need the connection. [FixedTLS] is for a configuration that stays
+	// the same, and [TLSFiles] reads certificates again when they change.
+	//
+	// The configuration is not changed. Its ServerName defaults to the server's host;
+	// to a UNIX socket it must be given (or InsecureSkipVerify, which also lets an
+	// impostor in). NextProtos, for ALPN, is left alone.
+	//
+	// A stored value that waits to be sent, as to a server that has stalled, is
+	// encrypted already and can't be taken back: the Outcome of a call that ends then
+	// is Unknown, where it would be NotSent without TLS.
+	TLS func(server string) (*tls.Config, error)
+
+	// Credentials, if not nil, authenticates connections to servers that were started
+	// with -Y. It is called for each new connection, with the server's address as
+	// given to New, once that server has demanded authentication, so that credentials
+	// can change: new ones count for new connections. ctx ends with Config.DialTimeout
+	// and with Close, which waits for it. Its error is that of the calls that need the
+	// connection, with [ErrAuth], so it must not have a credential in its text.
+	//
+	// No request is sent on a connection before the server has accepted the
+	// credential, which goes only to a server that has asked for one: another would
+	// store it as an item. Without TLS it crosses the network readably.
+	//
+	// A connection to a server that demands none is not used, but see
+	// AllowUnauthenticated. The user has no space or colon, and neither user nor
+	// password a control character; memcached before 1.6.19 also takes no password
+	// with a space.
+	Credentials func(ctx context.Context, server string) (Credential, error)
+
+	// AllowUnauthenticated has servers used all the same that demand no
+	// authentication although there are Credentials, while a fleet is being switched
+	// over: give the clients credentials with it, then start the servers with -Y, and
+	// take it away again when ServerCounters.Unauthenticated rises no more. What it
+	// gives up is to notice a server that lets everybody in.
+	AllowUnauthenticated bool
 
 	// Selector makes what spreads keys over servers. If nil, [Rendezvous].
 	Selector func(servers []string) Selector

@@ -290,7 +290,9 @@ func (c *conn) Closed(err error) {
 		why = closedClose // whatever it might have been closed for besides
 	case own != nil:
 		why, err = own.why, own.err
-	case refusal(err):
+	case refusal(err, reader.ReasonUnauthenticated):
+		err = fmt.Errorf("%w: %w: %w", ErrUnavailable, errNoCredentials, err)
+	case refusal(err, reader.ReasonTooManyConns):
 		err = fmt.Errorf("%w: %w", ErrUnavailable, err)
 	case errors.Is(err, reader.ErrDesync):
 		why = closedDesync
@@ -337,9 +339,9 @@ func (c *conn) Closed(err error) {
 
 // refusal reports whether the server has closed a connection because it does not
 // want any, or not ours.
-func refusal(err error) bool {
+func refusal(err error, reason string) bool {
 	var d *reader.DesyncError
-	return errors.As(err, &d) && (d.Reason == reader.ReasonTooManyConns || d.Reason == reader.ReasonUnauthenticated)
+	return errors.As(err, &d) && d.Reason == reason
 }
 
 // connError is how a connection's end reaches its ops.

@@ -25,10 +25,14 @@ type Counters struct {
 // ServerCounters are the totals of one server.
 type ServerCounters struct {
 	Dials       uint64 // connections opened
-	FailedDials uint64 // attempts that failed
+	FailedDials uint64 // attempts that failed, in the TLS handshake or authentication as well
 	Timeouts    uint64 // requests given up after they had been sent
 	LateReplies uint64 // replies to such requests, consumed and thrown away
 	Drained     uint64 // bytes of values thrown away with them
+
+	// Unauthenticated is how many of the connections opened were used although the
+	// server demanded no authentication, see Config.AllowUnauthenticated.
+	Unauthenticated uint64
 
 	// Connections that ended, by cause.
 	ClosedByServer uint64 // the server closed or reset it, or the network failed
@@ -40,8 +44,8 @@ type ServerCounters struct {
 
 // serverCounters is where they are counted.
 type serverCounters struct {
-	dials, failedDials, timeouts, lateReplies, drained atomic.Uint64
-	closed                                             [closeCauses]atomic.Uint64
+	dials, failedDials, unauthenticated, timeouts, lateReplies, drained atomic.Uint64
+	closed                                                              [closeCauses]atomic.Uint64
 }
 
 // closeCause is why a connection has ended.
@@ -59,7 +63,8 @@ const (
 func (s *serverCounters) load() ServerCounters {
 	return ServerCounters{
 		Dials: s.dials.Load(), FailedDials: s.failedDials.Load(),
-		Timeouts: s.timeouts.Load(), LateReplies: s.lateReplies.Load(), Drained: s.drained.Load(),
+		Unauthenticated: s.unauthenticated.Load(),
+		Timeouts:        s.timeouts.Load(), LateReplies: s.lateReplies.Load(), Drained: s.drained.Load(),
 		ClosedByServer: s.closed[closedByServer].Load(),
 		ClosedByStall:  s.closed[closedStall].Load(),
 		ClosedByDebt:   s.closed[closedDebt].Load(),

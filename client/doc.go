@@ -69,7 +69,8 @@
 // [Client.Counters] are always on. [Counters] has the engines' system calls,
 // bytes and connections, and the sums over all servers of what
 // [ServerCounters] has for each: connections opened (Dials) and attempts that
-// failed (FailedDials); requests given up after they were sent (Timeouts), the
+// failed (FailedDials); of the former, those used without the authentication there are
+// credentials for (Unauthenticated); requests given up after they were sent (Timeouts), the
 // replies to them that came late (LateReplies), and the bytes of values that
 // were thrown away with those (Drained); connections that ended, by cause
 // (ClosedByServer, ClosedByStall, ClosedByDebt, ClosedByDesync, ClosedByClose).
@@ -118,6 +119,6 @@
 //
 // # Limitations
 //
-// Servers must speak the meta protocol of memcached 1.6.10 or later. There is
-// no TLS and no authentication yet.
+// Servers must speak the meta protocol of memcached 1.6.10 or later. For TLS see
+// Config.TLS, for authentication Config.Credentials.
 package client

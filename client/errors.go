@@ -56,6 +56,11 @@ var (
 	ErrTimeout error = timeoutError{}
 	// ErrUnavailable: the server cannot be reached; the wrapped error says why.
 	ErrUnavailable = errors.New("server unavailable")
+	// ErrAuth: no connection can be made to the server because it refuses
+	// Config.Credentials, or demands some where there are none, or demands none, or
+	// because there is something wrong with them. Nothing was sent. It comes
+	// together with ErrUnavailable.
+	ErrAuth = errors.New("authentication failed")
 	// ErrConnLost: the connection broke while the request was under way.
 	ErrConnLost = errors.New("connection lost")
 	// ErrOverloaded: more requests wait for this server than the client will

@@ -44,9 +44,22 @@ func onEngines(t *testing.T, f func(t *testing.T, kind client.EngineKind)) {
 	}
 }
 
-// onMatrix runs f on both engines over both networks, each against a
+// onMatrix runs f on both engines over both networks, and over TLS, each against a
 // memcached of its own.
 func onMatrix(t *testing.T, f func(t *testing.T, c *client.Client, mc *memcachedtest.Process)) {
+	t.Helper()
+	onSockets(t, f)
+	onEngines(t, func(t *testing.T, kind client.EngineKind) {
+		t.Run("tls", func(t *testing.T) {
+			mc := startTLS(t, memcachedtest.Options{})
+			cfg := &client.Config{Engine: kind, OpTimeout: 20 * time.Second, TLS: testTLS()}
+			f(t, dial(t, cfg, mc.Addr()), mc)
+		})
+	})
+}
+
+// onSockets is onMatrix without TLS.
+func onSockets(t *testing.T, f func(t *testing.T, c *client.Client, mc *memcachedtest.Process)) {
 	t.Helper()
 	onEngines(t, func(t *testing.T, kind client.EngineKind) {
 		for _, network := range []string{"tcp", "unix"} {

@@ -253,31 +253,52 @@ func (p *pool) connect(d *dial) {
 		ctx, cancel = context.WithTimeout(ctx, t)
 		defer cancel()
 	}
-	c := &conn{p: p}
-	t, err := p.eng.Dial(ctx, p.srv.network, p.srv.addr, c)
+	c, err := p.open(ctx)
 
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	defer close(d.done)
 	p.dialing = nil
 	if err == nil {
-		c.t = t
 		if !p.place(c) { // others came back to life meanwhile
-			_ = t.Close()
+			_ = c.t.Close()
 		}
 		p.srv.counters.dials.Add(1)
 		return
 	}
 	p.srv.counters.failedDials.Add(1)
-	switch {
-	case cl.closed.Load():
-		d.err = ErrClosed
-	case errors.Is(err, context.DeadlineExceeded):
-		d.err = &direct.NoConnection{Err: tooLate(cl.cfg.DialTimeout)}
-	default:
-		d.err = fmt.Errorf("%w: %w", ErrUnavailable, err)
+	if d.err = cl.dialError(ctx, err); errors.Is(d.err, errTooLate) {
+		d.err = &direct.NoConnection{Err: d.err}
 	}
-	p.penalize(d.err)
+	if !errors.Is(d.err, ErrClosed) {
+		p.penalize(d.err)
+	}
+}
+
+// open makes a connection that can carry requests.
+func (p *pool) open(ctx context.Context) (*conn, error) {
+	cl := p.srv.cl
+	c := &conn{p: p}
+	if !cl.greets() {
+		t, err := p.eng.Dial(ctx, p.srv.network, p.srv.addr, c)
+		c.t = t
+		return c, err
+	}
+	n := &newcomer{c: c}
+	n.w.Init()
+	t, err := p.eng.Dial(ctx, p.srv.network, p.srv.addr, n)
+	if err != nil {
+		return nil, err
+	}
+	c.t = t
+	err = cl.greet(ctx, p.srv, func(request []byte) (string, error) { return n.ask(ctx, request) })
+	if err == nil {
+		err = n.admit()
+	}
+	if err != nil {
+		_ = t.Close()
+	}
+	return c, err
 }
 
 // place puts a new connection into the first free slot. mu is held.

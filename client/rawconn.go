@@ -1,17 +1,18 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"time"
 )
 
 // dialRaw makes a connection to srv that is no engine's, for commands that take
 // their connection over: what the server says on it has no end, or one of its own,
-// so it can't be among others' replies. The caller reads and writes it by itself,
-// with deadlines of its own, and closes it; Client.Close does not.
+// so it can't be among others' replies. It speaks TLS and is authenticated as all
+// are. The caller reads and writes it by itself, with deadlines of its own, and closes
+// it; Client.Close does not.
 //
 // ctx, Config.DialTimeout and Client.Close bound the making alone. Its errors are
 // those that a call has whose server can't be reached.
@@ -25,18 +26,34 @@ func (cl *Client) dialRaw(ctx context.Context, srv *server) (net.Conn, error) {
 	}
 	defer cancel()
 	defer context.AfterFunc(cl.ctx, cancel)()
-	nc, err := cl.dialNet(dialCtx, srv.network, srv.addr)
+	nc, err := cl.openRaw(dialCtx, srv)
 	switch {
 	case err == nil:
 		return nc, nil
-	case cl.closed.Load():
-		return nil, ErrClosed
-	case ctx.Err() != nil:
+	case ctx.Err() != nil && !cl.closed.Load():
 		return nil, contextError(ctx)
-	case errors.Is(err, context.DeadlineExceeded):
-		return nil, tooLate(cl.cfg.DialTimeout)
 	}
-	return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	return nil, cl.dialError(dialCtx, err)
+}
+
+// openRaw makes a connection that can carry requests.
+func (cl *Client) openRaw(ctx context.Context, srv *server) (net.Conn, error) {
+	nc, err := cl.dialNet(ctx, srv.network, srv.addr)
+	if err == nil && cl.cfg.TLS != nil {
+		nc, err = cl.secureRaw(ctx, srv, nc)
+	}
+	if err != nil || !cl.greets() {
+		return nc, err
+	}
+	err = cl.greet(ctx, srv, func(request []byte) (string, error) { return askRaw(ctx, nc, request) })
+	if err == nil {
+		err = nc.SetDeadline(time.Time{})
+	}
+	if err != nil {
+		_ = nc.Close()
+		return nil, err
+	}
+	return nc, nil
 }
 
 // dialNet dials as the poll engine does.
@@ -52,7 +69,34 @@ func (cl *Client) dialNet(ctx context.Context, network, addr string) (net.Conn, 
 	return nc, err
 }
 
-// tooLate is the error of an attempt to connect that took longer than limit.
-func tooLate(limit time.Duration) error {
-	return fmt.Errorf("%w: no connection within %v (Config.DialTimeout)", ErrUnavailable, limit)
+// askRaw is an [askFunc].
+func askRaw(ctx context.Context, nc net.Conn, request []byte) (string, error) {
+	stop := context.AfterFunc(ctx, func() { _ = nc.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
+	line, err := exchange(nc, request)
+	if err != nil && ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return line, err
+}
+
+func exchange(nc net.Conn, request []byte) (string, error) {
+	if _, err := nc.Write(request); err != nil {
+		return "", err
+	}
+	var line []byte
+	for room := make([]byte, maxGreeting); ; {
+		n, err := nc.Read(room)
+		line = append(line, room[:n]...)
+		switch end := bytes.IndexByte(line, '\n'); {
+		case end >= 0 && end < len(line)-1:
+			return "", errUnasked
+		case end >= 0:
+			return string(bytes.TrimSuffix(line[:end], []byte("\r"))), nil
+		case err != nil:
+			return "", err
+		case len(line) >= maxGreeting:
+			return "", errLongLine
+		}
+	}
 }

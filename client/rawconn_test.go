@@ -22,8 +22,8 @@ func rawClient(t *testing.T, cfg *Config, server string) *Client {
 	return cl
 }
 
-// askRaw makes one request on a raw connection and returns the line of its reply.
-func askRaw(t *testing.T, nc net.Conn, request string) string {
+// sayRaw makes one request on a raw connection and returns the line of its reply.
+func sayRaw(t *testing.T, nc net.Conn, request string) string {
 	require.NoError(t, nc.SetDeadline(time.Now().Add(20*time.Second)))
 	_, err := io.WriteString(nc, request)
 	require.NoError(t, err)
@@ -38,7 +38,7 @@ func TestDialRaw(t *testing.T) {
 		cl := rawClient(t, nil, mc.Addr())
 		nc, err := cl.dialRaw(t.Context(), cl.servers[0])
 		require.NoError(t, err)
-		require.Equal(t, "MN\r\n", askRaw(t, nc, "mn\r\n"))
+		require.Equal(t, "MN\r\n", sayRaw(t, nc, "mn\r\n"))
 		require.NoError(t, nc.Close())
 
 		require.NoError(t, mc.Stop())

@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -15,16 +16,38 @@ import (
 	"github.com/memring/memring/client/memcachedtest"
 )
 
-// onScript runs f on both engines over both networks against a scripted server.
+// guard has server and client speak TLS, and the client authenticate itself.
+func guard(opts *memcachedtest.ServerOptions, cfg *client.Config) {
+	if cfg.OpTimeout == 0 {
+		cfg.OpTimeout = 20 * time.Second // making a connection takes milliseconds of CPU
+	}
+	opts.TLS = &tls.Config{Certificates: []tls.Certificate{testCerts().pair("server")}}
+	opts.Auth = func(user, password string) bool { return user == "user" && password == "pass word" }
+	cfg.TLS = testTLS()
+	cfg.Credentials = func(context.Context, string) (client.Credential, error) {
+		return client.Credential{User: "user", Password: "pass word"}, nil
+	}
+}
+
+// onScript runs f on both engines over both networks against a scripted server, and
+// against one that demands TLS and authentication.
 func onScript(t *testing.T, opts memcachedtest.ServerOptions, cfg client.Config, f func(t *testing.T, c *client.Client, srv *memcachedtest.Server)) {
 	onEngines(t, func(t *testing.T, kind client.EngineKind) {
 		for _, network := range []string{"tcp", "unix"} {
 			t.Run(network, func(t *testing.T) {
+				opts, cfg := opts, cfg
 				opts.Network, cfg.Engine = network, kind
 				srv := memcachedtest.NewServer(t, opts)
 				f(t, dial(t, &cfg, srv.Addr()), srv)
 			})
 		}
+		t.Run("guarded", func(t *testing.T) {
+			opts, cfg := opts, cfg
+			opts.Network, cfg.Engine = "tcp", kind
+			guard(&opts, &cfg)
+			srv := memcachedtest.NewServer(t, opts)
+			f(t, dial(t, &cfg, srv.Addr()), srv)
+		})
 	})
 }
 

@@ -98,6 +98,9 @@ func (c countingReader) Read(p []byte) (int, error) {
 // read reads and serves requests until the connection ends.
 func (sc *serverConn) read(mute bool) {
 	in := bufio.NewReaderSize(countingReader{sc.c, &sc.srv.log}, 16<<10)
+	if sc.srv.opts.Auth != nil && !mute && !sc.authenticate(in) {
+		return
+	}
 	for seq := 1; ; seq++ {
 		line, err := readLine(in)
 		if err != nil {

@@ -10,12 +10,13 @@ const defaultRecordLimit = 10_000
 
 // recorder keeps what has come in, and wakes those who wait for it.
 type recorder struct {
-	mu       sync.Mutex
-	limit    int
-	requests []Request
-	total    int
-	bytes    int64
-	changed  chan struct{} // closed at the next change; nil if nobody waits
+	mu              sync.Mutex
+	limit           int
+	requests        []Request
+	total           int
+	bytes           int64
+	unauthenticated []string
+	changed         chan struct{} // closed at the next change; nil if nobody waits
 }
 
 func (r *recorder) init(limit int) {

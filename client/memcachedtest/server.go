@@ -2,6 +2,7 @@ package memcachedtest
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -41,6 +42,15 @@ type ServerOptions struct {
 	// empty, "1.6.18".
 	Version string
 
+	// Auth, if not nil, makes connections authenticate themselves before anything
+	// else, as a server with -Y does, and says which credentials are good. What comes
+	// before is not given to Script; see [Server.Unauthenticated].
+	Auth func(user, password string) bool
+
+	// TLS, if not nil, has the listener's connections speak TLS, as a server with -Z
+	// does.
+	TLS *tls.Config
+
 	// RecordLimit is how many requests are kept for [Server.Requests]. If
 	// zero, 10,000; if negative, none. All are counted.
 	RecordLimit int
@@ -67,8 +77,8 @@ const (
 // knows the meta commands (mg, ms, md, ma, mn and a minimal me), get, gets,
 // gat, gats, set, add, replace, append, prepend, cas, delete, incr, decr,
 // touch, flush_all, verbosity, version, quit, and a few statistics, as
-// memcached 1.6.18 answers them. It does not know authentication, TLS, nor
-// commands that dump, watch or administer.
+// memcached 1.6.18 answers them. It does not know commands that dump, watch or
+// administer.
 //
 // Its methods may be called from any goroutine.
 type Server struct {
@@ -162,6 +172,9 @@ func (s *Server) listen() error {
 	if u, ok := l.(*net.UnixListener); ok {
 		// As with a real server that has ended: refused, not missing.
 		u.SetUnlinkOnClose(false)
+	}
+	if s.opts.TLS != nil {
+		l = tls.NewListener(l, s.opts.TLS)
 	}
 	s.listener = l
 	if s.addr == nil {

@@ -105,14 +105,9 @@ func (c *conn) handshake(ctx context.Context, cfg *tls.Config) error {
 	return handshakeError(err, c.asked)
 }
 
-// handOn gives the inner connection what the handshake has written.
+// handOn gives the inner connection what was written.
 func (c *conn) handOn() error {
-	out := c.wire.take()
-	defer giveBack(out)
-	if len(out) == 0 {
-		return nil
-	}
-	_, err := c.on[0].Send(out, nil, nil, nil)
+	_, _, err := c.wire.handOn(c.on[0].Send)
 	return err
 }
 

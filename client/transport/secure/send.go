@@ -85,20 +85,20 @@ func (c *conn) sealLocked(body, tail []byte) error {
 		}
 	}
 	c.wire.setLimit(maxAnswers)
-	out := c.wire.take()
-	defer giveBack(out)
 	if err != nil { // what is wrong with the reading side, most likely
 		c.dieLocked(err)
 		_ = c.on[0].Close()
 		return err
 	}
-	queued, err := c.on[0].Send(out, nil, nil, nil)
+	sealed, queued, err := c.wire.handOn(c.on[0].Send)
 	if err != nil {
 		c.dieLocked(err)
 		return err
 	}
-	c.flights.add(len(out), size)
-	c.sealed = queued
+	if sealed > 0 {
+		c.flights.add(sealed, size)
+		c.sealed = queued
+	}
 	c.plain.Reset(keptPlain)
 	return nil
 }
@@ -128,11 +128,5 @@ func (c *conn) takeLeave() bool {
 		return false
 	}
 	c.dieLocked(transport.ErrClosed)
-	err := c.tls.CloseWrite()
-	out := c.wire.take()
-	defer giveBack(out)
-	if err == nil {
-		_, err = c.on[0].Send(out, nil, nil, nil)
-	}
-	return err == nil
+	return c.tls.CloseWrite() == nil && c.handOn() == nil
 }

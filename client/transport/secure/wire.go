@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/memring/memring/client/transport"
 )
 
 // wire is the net.Conn below crypto/tls, and no connection at all: its reads take
@@ -23,8 +25,8 @@ type wire struct {
 	// is the one in which they are written, under a lock of crypto/tls, so this lock
 	// is taken inside of that one, and nothing inside of this.
 	mu    sync.Mutex
-	out   []byte
-	limit int // out may not grow beyond, unless a flush is under way; 0: never mind
+	out   *[]byte // nil: nothing
+	limit int     // out may not grow beyond, unless a flush is under way; 0: never mind
 }
 
 // errDry is what a read returns that has nothing to read. crypto/tls keeps the
@@ -58,13 +60,11 @@ func (w *wire) Read(p []byte) (int, error) {
 func (w *wire) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.limit > 0 && len(w.out)+len(p) > w.limit {
+	out := w.room()
+	if w.limit > 0 && len(*out)+len(p) > w.limit {
 		return 0, errTooMuch
 	}
-	if w.out == nil {
-		w.out = *buffers.Get().(*[]byte)
-	}
-	w.out = append(w.out, p...)
+	*out = append(*out, p...)
 	return len(p), nil
 }
 
@@ -73,13 +73,18 @@ func (w *wire) expect(n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.limit = 0
-	if n < sealAtOnce {
-		return
+	if n >= sealAtOnce {
+		out := w.room()
+		*out = slices.Grow(*out, n+n/8) // the first records are short ones
 	}
+}
+
+// room returns out, which is there then. mu is held.
+func (w *wire) room() *[]byte {
 	if w.out == nil {
-		w.out = *buffers.Get().(*[]byte)
+		w.out = buffers.Get().(*[]byte)
 	}
-	w.out = slices.Grow(w.out, n+n/8) // the first records are short ones
+	return w.out
 }
 
 // setLimit bounds what may be written without a flush, or not if it is 0.
@@ -93,16 +98,25 @@ func (w *wire) setLimit(n int) {
 func (w *wire) written() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return len(w.out) > 0
+	return w.out != nil
 }
 
-// take returns all that was written. It is to be given back.
-func (w *wire) take() []byte {
+// handOn gives send all that was written, if anything was.
+func (w *wire) handOn(send func(head, body, tail []byte, loan *transport.Loan) (int, error)) (size, queued int, err error) {
 	w.mu.Lock()
-	defer w.mu.Unlock()
-	b := w.out
+	out := w.out
 	w.out = nil
-	return b
+	w.mu.Unlock()
+	if out == nil {
+		return 0, 0, nil
+	}
+	queued, err = send(*out, nil, nil, nil)
+	size = len(*out)
+	if cap(*out) <= keptBuffer {
+		*out = (*out)[:0]
+		buffers.Put(out)
+	}
+	return size, queued, err
 }
 
 // Buffers are lent from here while something is in them: most connections are idle
@@ -113,14 +127,6 @@ var (
 )
 
 const keptBuffer = 1 << 20
-
-// giveBack ends the use of what take has returned.
-func giveBack(b []byte) {
-	if b != nil && cap(b) <= keptBuffer {
-		b = b[:0]
-		buffers.Put(&b)
-	}
-}
 
 // Close does nothing: the connection's end is not crypto/tls's to decide.
 func (w *wire) Close() error { return nil }
