@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"syscall"
 	"time"
 
+	"github.com/memring/memring/client/transport"
 	"github.com/memring/memring/client/transport/secure"
 )
 
@@ -38,4 +40,9 @@ func tooLate(limit time.Duration, why string) error {
 		err = fmt.Errorf("%w: %s", err, why)
 	}
 	return err
+}
+
+// cutOff reports whether the server has ended a connection.
+func cutOff(err error) bool {
+	return errors.Is(err, transport.ErrEOF) || errors.Is(err, syscall.ECONNRESET)
 }

@@ -25,12 +25,13 @@ type conn struct {
 	wire wire
 	gone atomic.Bool // dead is set
 
-	asked bool // the server has asked for a client certificate, and there was none
+	asked certRequest // for a certificate of ours
 
 	reading sync.Mutex // orders Handler calls, and guards these:
 	early   []byte     // what has come during the handshake
 	news    transport.Waiter
 	ready   bool    // the handshake is done: what comes is for h
+	heard   bool    // something has come for h
 	end     error   // what the inner engine has closed it with
 	window  *window // nil if nothing is in it
 	have    int     // bytes at the front of window that were not used

@@ -62,16 +62,30 @@ func (e *Engine) Dial(ctx context.Context, network, addr string, h transport.Han
 func (e *Engine) Wait(w *transport.Waiter, on []transport.Conn, deadline time.Time, done <-chan struct{}) error {
 	if len(on) == 1 {
 		c := on[0].(*conn)
-		c.flush()
+		if c.flush() {
+			e.pushOn(w, c.on[:])
+		}
 		return e.inner.Wait(w, c.on[:], deadline, done)
 	}
-	list := make([]transport.Conn, len(on))
+	list, flushed := make([]transport.Conn, len(on)), false
 	for i, x := range on {
 		c := x.(*conn)
-		c.flush()
+		flushed = c.flush() || flushed
 		list[i] = c.on[0]
 	}
+	if flushed {
+		e.pushOn(w, list)
+	}
 	return e.inner.Wait(w, list, deadline, done)
+}
+
+// pushOn has what was just handed on leave also if w has its signal already: the inner
+// engine's Wait would take that and do no more. What the inner engine has had since
+// Send it would have sent by then, with whatever brought the signal.
+func (e *Engine) pushOn(w *transport.Waiter, on []transport.Conn) {
+	if w.Signalled() {
+		drain(e.inner, on)
+	}
 }
 
 // Wake implements [transport.Engine].

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"syscall"
 	"time"
@@ -33,33 +34,61 @@ func (e *HandshakeError) Unwrap() error { return e.Err }
 const (
 	remedyNoTLS  = "is the server started with -Z?"
 	remedyNoCert = "the server asks for a client certificate, and the TLS configuration has none"
+	remedyCert   = "the server has asked for a client certificate, and may have refused it"
 )
+
+// A request for a client certificate, as a server has made it.
+type certRequest struct {
+	made bool
+	none bool // and there is none to answer it with
+}
+
+// note returns a configuration that notes whether there is such a request. Otherwise it
+// does as crypto/tls does by itself.
+func (r *certRequest) note(cfg *tls.Config) *tls.Config {
+	cfg = cfg.Clone()
+	cfg.Renegotiation = tls.RenegotiateNever // it would have to wait, within a read
+	choose := cfg.GetClientCertificate
+	if choose == nil {
+		choose = func(cri *tls.CertificateRequestInfo) (*tls.Certificate, error) {
+			for i := range cfg.Certificates {
+				if cri.SupportsCertificate(&cfg.Certificates[i]) == nil {
+					return &cfg.Certificates[i], nil
+				}
+			}
+			return new(tls.Certificate), nil // none, says its documentation
+		}
+	}
+	cfg.GetClientCertificate = func(cri *tls.CertificateRequestInfo) (*tls.Certificate, error) {
+		cert, err := choose(cri)
+		r.made, r.none = true, err == nil && len(cert.Certificate) == 0
+		return cert, err
+	}
+	return cfg
+}
+
+// remedy is what to do if it was not answered well.
+func (r *certRequest) remedy() string {
+	switch {
+	case r.none:
+		return remedyNoCert
+	case r.made:
+		return remedyCert
+	}
+	return ""
+}
 
 // Client is [tls.Client] for a connection of the caller's own: with the same errors
 // as an Engine's Dial. It makes the handshake, which ctx bounds, and closes nc if that
 // fails.
 func Client(ctx context.Context, nc net.Conn, cfg *tls.Config) (net.Conn, error) {
-	asked := false
-	t := tls.Client(nc, noting(cfg, &asked))
+	var asked certRequest
+	t := tls.Client(nc, asked.note(cfg))
 	if err := t.HandshakeContext(ctx); err != nil {
 		_ = nc.Close()
-		return nil, handshakeError(err, asked)
+		return nil, handshakeError(err, &asked)
 	}
 	return t, nil
-}
-
-// noting returns a configuration that notes whether the server asks for a certificate
-// that there is none of.
-func noting(cfg *tls.Config, asked *bool) *tls.Config {
-	cfg = cfg.Clone()
-	cfg.Renegotiation = tls.RenegotiateNever // it would have to wait, within a read
-	if cfg.GetClientCertificate == nil && len(cfg.Certificates) == 0 {
-		cfg.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-			*asked = true
-			return new(tls.Certificate), nil // none, says its documentation
-		}
-	}
-	return cfg
 }
 
 // handshake makes the handshake in the calling goroutine, which drives the inner
@@ -82,27 +111,29 @@ func (c *conn) handshake(ctx context.Context, cfg *tls.Config) error {
 			}
 		}
 	}
-	c.tls = tls.Client(&c.wire, noting(cfg, &c.asked))
-	err := c.tls.HandshakeContext(ctx)
-	if err == nil {
-		c.wire.wait = nil
-		c.wire.setLimit(maxAnswers)
-		// The last flight is the client's. It does not wait for a request: a server
-		// counts who is not through.
-		if err = c.handOn(); err == nil {
-			drain(c.e.inner, c.on[:])
-			err = c.open()
+	c.tls = tls.Client(&c.wire, c.asked.note(cfg))
+	if err := c.tls.HandshakeContext(ctx); err != nil {
+		if c.wire.written() && c.handOn() == nil {
+			drain(c.e.inner, c.on[:]) // an alert, which tells the server what was wrong
 		}
-	} else if c.wire.written() && c.handOn() == nil {
-		drain(c.e.inner, c.on[:]) // an alert, which tells the server what was wrong
+		if ctx.Err() != nil && !errors.Is(err, ctx.Err()) {
+			err = fmt.Errorf("%w: %w", ctx.Err(), err)
+		}
+		return handshakeError(err, &c.asked)
 	}
+	c.wire.wait = nil
+	c.wire.setLimit(maxAnswers)
+	// The last flight is the client's. It does not wait for a request: a server counts
+	// who is not through.
+	err := c.handOn()
 	if err == nil {
-		return nil
+		drain(c.e.inner, c.on[:])
+		err = c.open()
 	}
-	if ctx.Err() != nil && !errors.Is(err, ctx.Err()) {
-		err = fmt.Errorf("%w: %w", ctx.Err(), err)
+	if err != nil {
+		err = c.verdict(err)
 	}
-	return handshakeError(err, c.asked)
+	return err
 }
 
 // handOn gives the inner connection what was written.
@@ -112,29 +143,34 @@ func (c *conn) handOn() error {
 }
 
 // handshakeError finds the remedy.
-func handshakeError(err error, asked bool) error {
+func handshakeError(err error, asked *certRequest) error {
 	e := &HandshakeError{Err: err}
 	var plain tls.RecordHeaderError
 	switch {
 	case errors.Is(err, transport.ErrClosed):
 		return err // ours
 	case errors.Is(err, context.Canceled):
-	case errors.As(err, &plain), errors.Is(err, context.DeadlineExceeded), errors.Is(err, transport.ErrEOF),
-		errors.Is(err, syscall.ECONNRESET):
+	case isAlert(err):
+		e.Remedy = asked.remedy()
+	case errors.As(err, &plain), errors.Is(err, context.DeadlineExceeded), isEnd(err):
 		e.Remedy = remedyNoTLS
-	case asked && isAlert(err):
-		e.Remedy = remedyNoCert
 	}
 	return e
 }
 
-// explain is for what a server says after the handshake, as TLS 1.3 has it: what is
-// the matter with the client's certificate.
-func (c *conn) explain(err error) error {
-	if c.asked && isAlert(err) {
-		return &HandshakeError{Err: err, Remedy: remedyNoCert}
+// verdict is for a connection that ends with err before the server has said anything
+// that counts: with TLS 1.3 it judges the client's certificate only after what the
+// client takes for the whole handshake, and its alert can be lost in a reset.
+func (c *conn) verdict(err error) error {
+	if r := c.asked.remedy(); r != "" && (isAlert(err) || isEnd(err)) {
+		return &HandshakeError{Err: err, Remedy: r}
 	}
 	return err
+}
+
+// isEnd reports whether the server has ended the connection.
+func isEnd(err error) bool {
+	return errors.Is(err, transport.ErrEOF) || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
 // isAlert reports whether err is an alert of the peer's, by what crypto/tls wraps it in.

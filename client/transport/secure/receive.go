@@ -48,6 +48,7 @@ func (c *conn) decrypt(ciphertext []byte) error {
 			return nil // closed, by a Handler perhaps: it gets no more
 		}
 		n, err := c.tls.Read(c.room())
+		c.heard = c.heard || n > 0
 		switch {
 		case n == 0:
 		case len(c.into) > 0:
@@ -125,7 +126,7 @@ func (c *conn) readError(err error) error {
 	case errors.Is(err, io.EOF):
 		return transport.ErrEOF
 	}
-	return fmt.Errorf("receive: %w", c.explain(err))
+	return fmt.Errorf("receive: %w", err)
 }
 
 // Divert implements [transport.Conn]. The memory of a landing is written to within a
@@ -149,6 +150,9 @@ func (c *conn) Closed(err error) {
 	first := c.die(err)
 	if errors.Is(err, transport.ErrClosed) || errors.Is(first, transport.ErrClosed) {
 		err = first // we have closed it: why, or before the server took leave in turn
+	}
+	if !c.heard && c.ready {
+		err = c.verdict(err)
 	}
 	c.end = err
 	if !c.ready {

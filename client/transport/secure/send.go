@@ -54,23 +54,21 @@ func (c *conn) recount() {
 // no more queued then than now: it does not refuse it.
 func (c *conn) full() bool { return c.plain.Len()+c.sealed > transport.MaxBacklog }
 
-// flush encrypts what is queued and hands it on, if anything is.
-func (c *conn) flush() {
+// flush encrypts what is queued and hands it on. It reports whether there was anything.
+func (c *conn) flush() bool {
 	if !c.dirty.Load() {
-		return
+		return false
 	}
 	c.sending.Lock()
 	defer c.sending.Unlock()
 	if c.plain.Len() == 0 {
 		c.recount()
 	}
-	switch {
-	case c.dead != nil:
-	case c.plain.Len() == 0 && c.sealed > transport.MaxBacklog: // answers can wait
-	default:
-		c.dirty.Store(false)
-		_ = c.sealLocked(nil, nil) // the connection's end tells it
+	if c.dead != nil || c.plain.Len() == 0 && c.sealed > transport.MaxBacklog {
+		return false // answers can wait
 	}
+	c.dirty.Store(false)
+	return c.sealLocked(nil, nil) == nil // if not, the connection's end tells it
 }
 
 // sealLocked encrypts what is queued, and body and tail behind it, and hands it on.
