@@ -49,7 +49,7 @@ func TestKeyspace(t *testing.T) {
 
 // GetMulti returns the keys that were asked for, not those of the server.
 func TestKeyspaceMulti(t *testing.T) {
-	onMatrix(t, func(t *testing.T, _ *client.Client, mc *memcachedtest.Process) {
+	onSockets(t, func(t *testing.T, _ *client.Client, mc *memcachedtest.Process) {
 		c := dial(t, &client.Config{OpTimeout: 20 * time.Second, KeyPrefix: "app:", HashLongKeys: true}, mc.Addr())
 		keys := append(keysOf("key-%d", 50), strings.Repeat("k", 1000), strings.Repeat("k", 1001))
 		for i := range keys {
