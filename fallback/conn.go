@@ -83,11 +83,15 @@ func newConn(e *Engine, nc net.Conn, h transport.Handler) *conn {
 	return c
 }
 
-// Resumable is what a custom net.Conn may implement to say that it can go on after
-// a Write that a deadline has cut short, as sockets can and TLS connections can't.
-// Large bodies are then sent without being copied.
+// Resumable is what a net.Conn that [Config].DialContext or [Engine.Adopt] brings may
+// implement. Large bodies are then sent without being copied. Sockets need no such
+// method.
 type Resumable interface {
 	net.Conn
+
+	// ResumesWrites reports whether the connection can go on after a Write that a
+	// deadline has cut short, as sockets can and TLS connections can't. It is asked
+	// once, before anything is written.
 	ResumesWrites() bool
 }
 

@@ -18,9 +18,4 @@
 //
 // An idle connection has given its receive buffer and its send buffers back. It
 // costs some 4 KiB, half of which are its keeper's stack.
-//
-// # Locks
-//
-// conn.mu is taken before clock.mu and before Engine.mu; no lock is held while
-// a Handler runs or during a read or write.
 package fallback

@@ -18,8 +18,11 @@ type Config struct {
 	DialContext func(ctx context.Context, network, addr string) (net.Conn, error)
 }
 
-// An Engine drives connections through Go's network poller.
+// An Engine drives connections through Go's network poller. Make it with [New].
 type Engine struct {
+	// conn.mu is taken before clock.mu and before mu; no lock is held while a
+	// Handler runs or during a read or write.
+
 	dial  func(ctx context.Context, network, addr string) (net.Conn, error)
 	clock clock
 	herd  transport.Herd // every waiter that sleeps, for the clock

@@ -14,14 +14,13 @@
 // come and go: it wakes a driver that has waited for long, so that it sees its
 // deadline and its context, and ends the sleep of others that are late. When
 // callers stop coming it watches the ring instead, and so drains late replies and
-// notices a server that closes. The invariants that make a lost wake-up
-// impossible are stated at [Engine].
+// notices a server that closes.
 //
 // Each connection owns one 64 KiB receive buffer out of an mmap'd arena,
 // registered with the ring. If the kernel refuses the registration because of
 // RLIMIT_MEMLOCK, the same buffer is used with plain receives instead;
 // [Engine.Degraded] tells so. Send buffers are given back some 10 ms after their
-// last use, see Engine.sweep; an idle connection has under 1 KiB of Go memory.
+// last use; an idle connection has under 1 KiB of Go memory.
 //
 // The package needs Linux 5.11 (IORING_FEAT_EXT_ARG). It does not compare
 // versions but tries: [New] sets a ring up and sends a NOP through it, and its

@@ -12,25 +12,25 @@ import (
 	"github.com/memring/memring/client/transport"
 )
 
-// Engine is one io_uring and the connections on it.
-//
-// Who may touch what:
-//   - mu guards the submission queue, the list of connections that have bytes
-//     to send, and the slots. It is never held across a system call that waits.
-//   - The driver's role (driving) covers the completion queue, the connections'
-//     receive side and every Handler call. There is one driver or none.
-//
-// The liveness invariant, for waiters: whoever sleeps, somebody drives. A driver
-// hands its role to a sleeper when it leaves, if there is one, and looks for
-// sleepers once more after it has given the role up; a waiter looks whether
-// somebody drives after it has announced that it goes to sleep, and if not,
-// drives. So one of the two sees the other.
-//
-// And for the ring itself: somebody drives, or the keeper watches it with the
-// eventfd armed, or a tick is set, after which the keeper does. Whoever leaves
-// arms the eventfd before, and looks at the completion queue after, it has given
-// the role up, because what completed before the arming rang nothing.
+// Engine is one io_uring and the connections on it. Make it with [New].
 type Engine struct {
+	// Who may touch what:
+	//   - mu guards the submission queue, the list of connections that have bytes
+	//     to send, and the slots. It is never held across a system call that waits.
+	//   - The driver's role (driving) covers the completion queue, the connections'
+	//     receive side and every Handler call. There is one driver or none.
+	//
+	// The liveness invariant, for waiters: whoever sleeps, somebody drives. A driver
+	// hands its role to a sleeper when it leaves, if there is one, and looks for
+	// sleepers once more after it has given the role up; a waiter looks whether
+	// somebody drives after it has announced that it goes to sleep, and if not,
+	// drives. So one of the two sees the other.
+	//
+	// And for the ring itself: somebody drives, or the keeper watches it with the
+	// eventfd armed, or a tick is set, after which the keeper does. Whoever leaves
+	// arms the eventfd before, and looks at the completion queue after, it has given
+	// the role up, because what completed before the arming rang nothing.
+
 	k         kernel
 	q         *queue
 	pollFirst bool // the kernel knows IORING_RECVSEND_POLL_FIRST

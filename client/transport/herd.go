@@ -82,8 +82,9 @@ func (h *Herd) Promote() bool {
 	return false
 }
 
-// Expire ends the sleep of every waiter that is late at now. It returns the
-// earliest deadline that is still ahead, or 0, and the number of sleepers left.
+// Expire ends the sleep of every waiter that is late at now, which [Now] tells. It
+// returns the earliest deadline that is still ahead, or 0, and the number of
+// sleepers left.
 func (h *Herd) Expire(now int64) (next int64, asleep int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -7,7 +7,9 @@ import (
 )
 
 // A Loan is memory that a [Conn.Send] refers to instead of copying it. The zero
-// Loan is over. It must not be used for another Send before it is over again.
+// Loan is over. It must not be used for another Send before it is over again, which
+// it is when the memory has been sent, or [Conn.Reclaim] says so; a connection that
+// ends need not end it.
 type Loan struct {
 	out atomic.Bool
 	w   *Waiter // wants to know of its end; guarded as the Outbox is

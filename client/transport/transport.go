@@ -45,14 +45,16 @@ const (
 // called from any goroutine.
 type Engine interface {
 	// Dial connects to addr and delivers the connection's bytes to h from then
-	// on. ctx bounds the dial alone.
+	// on, perhaps before it has returned. ctx bounds the dial alone. If it fails,
+	// h is not called.
 	Dial(ctx context.Context, network, addr string, h Handler) (Conn, error)
 
 	// Wait drives I/O until w is signalled, and takes the signal: the next Wait
 	// needs a new one. It gives up with [ErrTimeout] at deadline (the zero Time
 	// is never) or with [ErrCanceled] when done is closed (nil is never), a few
 	// milliseconds late at most. A signal that is already there wins over
-	// both. on lists the connections, all of this engine, that may signal w.
+	// both. on lists the connections, all of this engine, that may signal w; there
+	// may be none.
 	Wait(w *Waiter, on []Conn, deadline time.Time, done <-chan struct{}) error
 
 	// Wake signals w from outside of a Handler, also while its caller drives,
@@ -70,15 +72,17 @@ type Conn interface {
 	// Send queues head, body and tail (each may be empty) contiguously and
 	// copies them before it returns, but for a body that comes with a loan: that is
 	// referred to until the loan is over, unless the connection can't, and then
-	// it is over at once. Nothing may reach the kernel before the next Wait on this
-	// engine, or before another caller drives. queued is the number of bytes that
-	// now wait to be taken by the kernel, these included.
+	// it is over at once. Possibly none of it reaches the kernel before the next Wait
+	// on this engine, or before another caller drives. queued is the number of bytes
+	// that now wait to be taken by the kernel, these included. It fails, and queues
+	// nothing, with [ErrBacklog], or with what the connection has ended with.
 	Send(head, body, tail []byte, loan *Loan) (queued int, err error)
 
 	// Reclaim has a loan of this connection end: what has not been sent is copied
 	// now. It returns false if the kernel is using the memory; it is asked to stop,
 	// and w is signalled when it has, provided that somebody drives. The lender
-	// waits for that, on this connection alone, and calls Reclaim again.
+	// waits for that, on this connection alone, and calls Reclaim again. It does so
+	// after the connection's end as well.
 	Reclaim(loan *Loan, w *Waiter) (over bool)
 
 	// Retract takes back size bytes that were queued, if none of them has been

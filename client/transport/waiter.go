@@ -6,15 +6,14 @@ import (
 )
 
 // A Waiter is what one caller waits on: a binary event plus the state of the
-// goroutine behind it. [Signal] is for handlers; the rest is for engines.
-// Make it with [Waiter.Init]; it may be reused for any number of waits, one at
-// a time, and must only ever be used with one engine.
-//
-// The state is a set of bits. Exactly one party clears the parked bit, and who
-// clears it sends the one token into wake (or, if that is the sleeper itself,
-// sends none): so wake never holds a stale token, and a sleeper that finds the
-// bit gone knows that a token is on its way.
+// goroutine behind it. [Waiter.Signal] is for handlers; the rest is for engines.
+// Make it ready with [Waiter.Init]; it may be reused for any number of waits, one
+// at a time, and must only ever be used with one engine.
 type Waiter struct {
+	// The state is a set of bits. Exactly one party clears the parked bit, and who
+	// clears it sends the one token into wake (or, if that is the sleeper itself,
+	// sends none): so wake never holds a stale token, and a sleeper that finds the
+	// bit gone knows that a token is on its way.
 	state    atomic.Uint32
 	listed   atomic.Bool  // in its engine's Herd
 	deadline atomic.Int64 // as Nanos; 0 is never
@@ -43,8 +42,8 @@ func (w *Waiter) Signal() bool { return w.post(signalled, 0) }
 // one: if so, the driver's role is its own from now on.
 func (w *Waiter) Promote() bool { return w.post(promoted, parked) }
 
-// Expire ends the sleep of a goroutine whose deadline is not after now. It
-// returns the deadline, or 0 if w does not sleep or has none.
+// Expire ends the sleep of a goroutine whose deadline is not after now, which
+// [Now] tells. It returns the deadline, or 0 if w does not sleep or has none.
 func (w *Waiter) Expire(now int64) (deadline int64) {
 	if w.state.Load()&parked == 0 {
 		return 0
@@ -83,7 +82,8 @@ func (w *Waiter) Signalled() bool { return w.state.Load()&signalled != 0 }
 
 // Park announces that the caller is going to sleep, so that it can be promoted
 // and expired. It fails if the event has happened. After it, the caller makes
-// w findable and either sleeps or calls Unpark.
+// w findable and either sleeps or calls Unpark. The deadline is as [Nanos] gives
+// it, 0 for never.
 func (w *Waiter) Park(deadline int64) bool {
 	w.deadline.Store(deadline)
 	for {

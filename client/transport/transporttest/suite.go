@@ -47,7 +47,7 @@ type testCase struct {
 }
 
 // Run checks engines against every promise of package transport. newEngine is
-// called for every case; the engine is closed at its end.
+// called for every case, before [Options].Listen; the engine is closed at its end.
 func Run(t *testing.T, newEngine func(testing.TB) transport.Engine, opts Options) {
 	networks := opts.Networks
 	if len(networks) == 0 {
