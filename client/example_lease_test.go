@@ -24,9 +24,9 @@ func ExampleLease_Release() {
 		if err != nil {
 			return nil, err // nothing is lent
 		}
-		defer l.Release()
 		head, _, _ := bytes.Cut(l.Value, []byte("</title>"))
-		return bytes.Clone(bytes.TrimPrefix(head, []byte("<title>"))), nil
+		t := bytes.Clone(bytes.TrimPrefix(head, []byte("<title>")))
+		return t, l.Release()
 	}
 	t, err := title()
 	if err != nil {
