@@ -296,7 +296,7 @@ func (c *conn) Closed(err error) {
 		err = fmt.Errorf("%w: %w", ErrUnavailable, err)
 	case errors.Is(err, reader.ErrDesync):
 		why = closedDesync
-	case c.debt.heard.Load() == 0 && c.p.srv.cl.cfg.TLS == nil && cutOff(err):
+	case c.debt.heard.Load() == 0 && !c.p.srv.cl.greets() && cutOff(err):
 		err = fmt.Errorf("%w (without a word: if it is started with -Z, set Config.TLS)", err)
 	case errors.Is(err, transport.ErrClosed):
 		why = closedClose

@@ -3,8 +3,14 @@ package client
 import (
 	"bufio"
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"io"
+	"math/big"
 	"net"
 	"testing"
 	"time"
@@ -48,6 +54,75 @@ func TestDialRaw(t *testing.T) {
 		_, err = cl.dialRaw(t.Context(), cl.servers[0])
 		require.ErrorIs(t, err, ErrClosed)
 	}
+}
+
+// A raw connection speaks TLS and is authenticated as the others are, and what it is
+// refused for is said as well.
+func TestDialRawGuarded(t *testing.T) {
+	pair, pool := selfSigned(t)
+	srv := memcachedtest.NewServer(t, memcachedtest.ServerOptions{
+		TLS:  &tls.Config{Certificates: []tls.Certificate{pair}},
+		Auth: func(user, password string) bool { return user == "user" && password == "secret" },
+	})
+	for _, c := range []struct {
+		pool     *x509.CertPool
+		password string
+		want     error
+	}{{pool, "secret", nil}, {pool, "wrong", ErrAuth}, {x509.NewCertPool(), "secret", ErrUnavailable}, {pool, "bad\n", ErrAuth}} {
+		cl := rawClient(t, &Config{
+			TLS: FixedTLS(&tls.Config{RootCAs: c.pool}),
+			Credentials: func(context.Context, string) (Credential, error) {
+				return Credential{User: "user", Password: c.password}, nil
+			},
+		}, srv.Addr())
+		nc, err := cl.dialRaw(t.Context(), cl.servers[0])
+		require.ErrorIs(t, err, c.want)
+		if err != nil {
+			require.ErrorIs(t, err, ErrUnavailable)
+			continue
+		}
+		require.Equal(t, "MN\r\n", sayRaw(t, nc, "mn\r\n"))
+		require.NoError(t, nc.Close())
+	}
+	for _, line := range srv.Unauthenticated() {
+		require.Contains(t, []string{"version", "set auth 0 0 11", "set auth 0 0 10"}, line)
+	}
+}
+
+// A server that does not answer ends at the limit, and what ends it is told apart.
+func TestDialRawMute(t *testing.T) {
+	srv := memcachedtest.NewServer(t, memcachedtest.ServerOptions{
+		OnConnect: func(int) memcachedtest.ConnAction { return memcachedtest.ConnMute },
+	})
+	creds := func(context.Context, string) (Credential, error) { return Credential{User: "u"}, nil }
+	cl := rawClient(t, &Config{Credentials: creds, DialTimeout: 10 * time.Millisecond}, srv.Addr())
+	_, err := cl.dialRaw(t.Context(), cl.servers[0])
+	require.ErrorIs(t, err, ErrUnavailable)
+	require.ErrorContains(t, err, "Config.DialTimeout")
+
+	cl = rawClient(t, &Config{Credentials: creds, DialTimeout: -1}, srv.Addr())
+	errs := make(chan error)
+	go func() { _, err := cl.dialRaw(t.Context(), cl.servers[0]); errs <- err }()
+	require.NoError(t, srv.Wait(t.Context(), func() bool { return srv.RequestCount() == 2 }))
+	require.NoError(t, cl.Close())
+	require.ErrorIs(t, <-errs, ErrClosed)
+}
+
+// selfSigned makes a certificate for 127.0.0.1.
+func selfSigned(t *testing.T) (tls.Certificate, *x509.CertPool) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(t, err)
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	require.NoError(t, err)
+	cert, err := x509.ParseCertificate(der)
+	require.NoError(t, err)
+	pool := x509.NewCertPool()
+	pool.AddCert(cert)
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pool
 }
 
 // What ends the making of a raw connection is told apart.
