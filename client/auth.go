@@ -23,8 +23,8 @@ func (Credential) MarshalText() ([]byte, error) { return []byte(withheld), nil }
 
 const withheld = "(credential)"
 
-// maxCredential bounds a user and a password, together. memcached reads no more; of
-// its file it reads 255 bytes a line.
+// maxCredential bounds a user and a password, together: what newer servers read of a
+// request, a space between them. Of a line of its file memcached reads 255 bytes.
 const maxCredential = 16384 - 1
 
 // check refuses what can't be right, or could be more than a credential.

@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// maxAuthBytes is the most that memcached reads of a credential.
-const maxAuthBytes = 16384
+// maxAuthBytes is the longest credential that is read; memcached's limit depends on its
+// version.
+const maxAuthBytes = 1 << 16
 
 // authenticate reads and answers requests as a server with -Y does, until one of them
 // has brought a credential that Auth accepts. It reports whether that came. Requests
@@ -31,7 +32,7 @@ func (sc *serverConn) authenticate(in *bufio.Reader) (ok bool) {
 		}
 		switch {
 		case size > maxAuthBytes:
-			answer = "CLIENT_ERROR auth token too long"
+			return false
 		case size >= 0:
 			body := make([]byte, size+2)
 			if _, err := io.ReadFull(in, body); err != nil {

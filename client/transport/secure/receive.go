@@ -125,6 +125,8 @@ func (c *conn) readError(err error) error {
 		return nil
 	case errors.Is(err, io.EOF):
 		return transport.ErrEOF
+	case c.wire.overflown():
+		err = errTooMuch
 	}
 	return fmt.Errorf("receive: %w", err)
 }

@@ -55,25 +55,32 @@ func (r renamed) Dial(ctx context.Context, network, addr string, h transport.Han
 }
 
 func TestConformance(t *testing.T) {
-	cert := selfSigned(t)
-	for name, inner := range inners {
-		for version, id := range map[string]uint16{"1.2": tls.VersionTLS12, "1.3": tls.VersionTLS13} {
-			t.Run(name+"/"+version, func(t *testing.T) {
-				newEngine := func(tb testing.TB) transport.Engine {
-					return renamed{secure.New(inner(tb), func(string, string) (*tls.Config, error) {
-						return &tls.Config{InsecureSkipVerify: true}, nil // the certificate isn't what is tested
-					})}
-				}
-				transporttest.Run(t, newEngine, transporttest.Options{
-					Networks: []string{"tls-tcp", "tls-unix"},
-					Conns:    50,
-					Listen: func(tb testing.TB, network string) net.Listener {
-						l := listen(tb, network[len("tls-"):])
-						return handshaker{tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{cert}, MaxVersion: id})}
-					},
-				})
+	for _, c := range []struct {
+		inner    string
+		networks []string
+		version  uint16
+	}{
+		{"poll", []string{"tls-tcp", "tls-unix"}, tls.VersionTLS13},
+		{"uring", []string{"tls-tcp", "tls-unix"}, tls.VersionTLS13},
+		{"wrapped", []string{"tls-unix"}, tls.VersionTLS13},
+		{"poll", []string{"tls-tcp"}, tls.VersionTLS12},
+		{"uring", []string{"tls-unix"}, tls.VersionTLS12},
+	} {
+		t.Run(c.inner+"/"+tls.VersionName(c.version), func(t *testing.T) {
+			newEngine := func(tb testing.TB) transport.Engine {
+				return renamed{secure.New(inners[c.inner](tb), func(string, string) (*tls.Config, error) {
+					return &tls.Config{InsecureSkipVerify: true, MaxVersion: c.version}, nil // the certificate isn't what is tested
+				})}
+			}
+			cert := selfSigned(t)
+			transporttest.Run(t, newEngine, transporttest.Options{
+				Networks: c.networks,
+				Conns:    50,
+				Listen: func(tb testing.TB, network string) net.Listener {
+					return handshaker{tls.NewListener(listen(tb, network[len("tls-"):]), &tls.Config{Certificates: []tls.Certificate{cert}})}
+				},
 			})
-		}
+		})
 	}
 }
 

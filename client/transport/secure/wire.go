@@ -27,12 +27,14 @@ type wire struct {
 	mu    sync.Mutex
 	out   *[]byte // nil: nothing
 	limit int     // out may not grow beyond, unless a flush is under way; 0: never mind
+	over  bool    // it would have
 }
 
 // errDry is what a read returns that has nothing to read. crypto/tls keeps the
 // records that came in part over an error whose Temporary is true, and goes on with
 // the next read: "if e, ok := err.(net.Error); !ok || !e.Temporary()" is what makes
-// an error last, in readRecordOrCCS (crypto/tls/conn.go, Go 1.26).
+// an error last, in readRecordOrCCS (crypto/tls/conn.go, Go 1.26). TestKeyUpdate, which
+// has records come byte by byte, fails if that ever changes.
 var errDry net.Error = dryError{}
 
 type dryError struct{}
@@ -62,6 +64,7 @@ func (w *wire) Write(p []byte) (int, error) {
 	defer w.mu.Unlock()
 	out := w.room()
 	if w.limit > 0 && len(*out)+len(p) > w.limit {
+		w.over = true
 		return 0, errTooMuch
 	}
 	*out = append(*out, p...)
@@ -92,6 +95,14 @@ func (w *wire) setLimit(n int) {
 	w.mu.Lock()
 	w.limit = n
 	w.mu.Unlock()
+}
+
+// overflown reports whether a write was refused, after which crypto/tls is out of step
+// and its errors are not the cause.
+func (w *wire) overflown() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.over
 }
 
 // written reports whether anything waits for a flush.
