@@ -86,9 +86,8 @@ func (n *newcomer) ask(ctx context.Context, request []byte) (string, error) {
 		return "", err
 	}
 	t := n.c.t
-	if _, err := t.Send(request, nil, nil, nil); err != nil {
-		return "", n.because(err)
-	}
+	// An error is not the cause: that comes with Closed, which is on its way.
+	_, _ = t.Send(request, nil, nil, nil)
 	if s, ok := t.(transport.Scrubber); ok {
 		defer s.Scrub()
 	}
@@ -101,7 +100,7 @@ func (n *newcomer) ask(ctx context.Context, request []byte) (string, error) {
 			return "", ctx.Err()
 		}
 		if err != nil {
-			return "", n.because(err)
+			return "", err
 		}
 	}
 }
@@ -114,16 +113,6 @@ func (n *newcomer) answer() (line string, over bool, err error) {
 		return "", n.err != nil, n.err
 	}
 	return string(n.line), true, nil
-}
-
-// because is why the connection has ended, if that is known already, else err.
-func (n *newcomer) because(err error) error {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.err != nil {
-		return n.err
-	}
-	return err
 }
 
 // admit gives the connection what comes from now on, or says that it has ended.

@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -180,21 +182,32 @@ func TestTLSUnix(t *testing.T) {
 // are not, and that is told.
 func TestTLSFilesReload(t *testing.T) {
 	onEngines(t, func(t *testing.T, kind client.EngineKind) {
-		var peers []string
 		old, fresh := newAuthority(t), newAuthority(t)
+		var mu sync.Mutex // guards these:
+		var seen []string
 		current := old
+		peers := func() []string {
+			mu.Lock()
+			defer mu.Unlock()
+			return slices.Clone(seen)
+		}
 		srv := memcachedtest.NewServer(t, memcachedtest.ServerOptions{TLS: &tls.Config{
 			ClientAuth: tls.RequireAnyClientCert,
 			GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+				mu.Lock()
+				defer mu.Unlock()
 				return &tls.Config{
 					Certificates: []tls.Certificate{current.pair("server")}, ClientAuth: tls.RequireAnyClientCert,
 					VerifyConnection: func(s tls.ConnectionState) error {
-						peers = append(peers, s.PeerCertificates[0].Subject.CommonName)
+						mu.Lock()
+						defer mu.Unlock()
+						seen = append(seen, s.PeerCertificates[0].Subject.CommonName)
 						return nil
 					},
 				}, nil
 			},
 		}})
+		last := func() string { all := peers(); return all[len(all)-1] }
 		ca, cert, key := old.files(t, "first")
 		var told []string
 		files := &client.TLSFiles{CA: ca, Cert: cert, Key: key, OnError: func(err error) { told = append(told, err.Error()) }}
@@ -206,12 +219,12 @@ func TestTLSFilesReload(t *testing.T) {
 		}
 		again()
 		again()
-		require.Equal(t, []string{"first", "first"}, peers)
+		require.Equal(t, []string{"first", "first"}, peers())
 
 		c2, k2 := fresh.issue("second")
 		writeFile(t, cert, c2) // half done: the key is another's
 		again()
-		require.Equal(t, "first", peers[2])
+		require.Equal(t, "first", peers()[2])
 		require.ErrorContains(t, files.Err(), "cert.pem")
 		again()
 		require.Len(t, told, 1, "told once")
@@ -224,13 +237,15 @@ func TestTLSFilesReload(t *testing.T) {
 		writeFile(t, ca, []byte("nothing"))
 		again()
 		require.ErrorContains(t, files.Err(), "ca.pem")
-		require.Equal(t, "first", peers[len(peers)-1])
+		require.Equal(t, "first", last())
 
+		mu.Lock()
 		current = fresh
+		mu.Unlock()
 		writeFile(t, ca, fresh.pem)
 		writeFile(t, key, k2)
 		again()
-		require.Equal(t, "second", peers[len(peers)-1])
+		require.Equal(t, "second", last())
 		require.NoError(t, files.Err())
 		for _, text := range told {
 			assert.NotContains(t, text, strings.Split(string(k2), "\n")[1], "a part of the key")

@@ -162,7 +162,8 @@ func handshakeError(err error, asked *certRequest) error {
 // that counts: with TLS 1.3 it judges the client's certificate only after what the
 // client takes for the whole handshake, and its alert can be lost in a reset.
 func (c *conn) verdict(err error) error {
-	if r := c.asked.remedy(); r != "" && (isAlert(err) || isEnd(err)) {
+	var already *HandshakeError
+	if r := c.asked.remedy(); r != "" && !errors.As(err, &already) && (isAlert(err) || isEnd(err)) {
 		return &HandshakeError{Err: err, Remedy: r}
 	}
 	return err

@@ -128,7 +128,10 @@ func (c *conn) readError(err error) error {
 	case c.wire.overflown():
 		err = errTooMuch
 	}
-	return fmt.Errorf("receive: %w", err)
+	if err = fmt.Errorf("receive: %w", err); !c.heard {
+		err = c.verdict(err)
+	}
+	return err
 }
 
 // Divert implements [transport.Conn]. The memory of a landing is written to within a
