@@ -85,4 +85,8 @@ func TestDebugOther(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, m)
 	}
+	s, _, _ := scripted(t, "me AAEC b b", "ME AAEC cas=5\r\n") // newer servers need both
+	m, err := s.Debug(patient(t), "\x00\x01\x02")
+	require.NoError(t, err)
+	require.Equal(t, uint64(5), m.CAS)
 }
