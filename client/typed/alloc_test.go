@@ -34,6 +34,7 @@ func TestAllocs(t *testing.T) {
 		gz := typed.Config{Compressor: typed.Gzip()}
 		text := strings.Repeat("text ", 20<<10)
 		raw := typed.Of(c, typed.Bytes())
+		flat := cacheOf(t, c, typed.Bytes(), &typed.Config{Compressor: typed.Flate()})
 		packed, texts := cacheOf(t, c, typed.Bytes(), &gz), cacheOf(t, c, typed.String(), &gz)
 		small, users := typed.Of(c, typed.JSON[few]()), typed.Of(c, typed.JSON[*few]())
 		unknown := []byte(`{"id":7,"unknown":"` + text + `"}`)
@@ -53,6 +54,8 @@ func TestAllocs(t *testing.T) {
 			{"get bytes: the value", 1, 112 << 10, get(raw, "b")},
 			{"set bytes, compressed", 0, 0, func() error { return packed.Set(ctx, typed.Item[[]byte]{Key: "z", Value: unknown}) }},
 			{"get bytes, compressed: the value", 1, 112 << 10, get(packed, "z")},
+			{"set bytes, compressed by flate", 0, 0, func() error { return flat.Set(ctx, typed.Item[[]byte]{Key: "f", Value: unknown}) }},
+			{"get bytes, compressed by flate: the value, which grows", 12, 360 << 10, get(flat, "f")},
 			{"set string, compressed", 0, 0, func() error { return texts.Set(ctx, typed.Item[string]{Key: "s", Value: text}) }},
 			{"get string, compressed: the value", 1, 112 << 10, get(texts, "s")},
 			{"set JSON: a copy of the value", 1, 64, func() error { return small.Set(ctx, typed.Item[few]{Key: "j", Value: *seven}) }},
@@ -70,17 +73,50 @@ func TestAllocs(t *testing.T) {
 			n := testing.AllocsPerRun(200, run)
 			require.NoError(t, err, p.what)
 			require.LessOrEqual(t, n, p.most, p.what)
-
-			const runs = 50
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			for range runs {
-				run()
-			}
-			runtime.ReadMemStats(&after)
-			require.LessOrEqual(t, (after.TotalAlloc-before.TotalAlloc)/runs, p.bytes+256, p.what)
+			require.LessOrEqual(t, allocated(50, run), p.bytes+256, p.what)
 		}
 	})
+}
+
+// allocated is how many bytes f takes each time.
+func allocated(runs int, f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range runs {
+		f()
+	}
+	runtime.ReadMemStats(&after)
+	return (after.TotalAlloc - before.TotalAlloc) / uint64(runs)
+}
+
+// A bomb takes no more memory than the limit, about, and what a gzip file says of its
+// size is believed no further than it can be true.
+func TestBombsTakeNoMemory(t *testing.T) {
+	if raceEnabled {
+		t.Log("the race detector makes sync.Pool forget: memory is measured without it")
+		return
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	const limit = 1 << 20
+	for _, z := range []typed.Compressor{typed.Gzip(), typed.Flate()} {
+		bomb, err := z.Append(nil, make([]byte, 64<<20))
+		require.NoError(t, err)
+		small, err := z.Append(nil, []byte("small"))
+		require.NoError(t, err)
+		for _, packed := range [][]byte{bomb, small} {
+			most := uint64(min(3*limit, 2*1032*len(packed)))
+			if z.ID() == typed.Gzip().ID() {
+				copy(packed[len(packed)-4:], "\xff\xff\xff\xff")
+			}
+			decode := func() { _, err = z.Decode(nil, packed, limit) }
+			decode() // what it keeps is there from now on
+			require.LessOrEqual(t, allocated(10, decode), most)
+			if len(packed) == len(bomb) {
+				require.ErrorIs(t, err, typed.ErrDecodedSize)
+			}
+		}
+	}
 }
 
 func get[T any](cache *typed.Cache[T], key string) func() error {

@@ -5,9 +5,11 @@ import (
 	"compress/flate"
 	"compress/gzip"
 	"io"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
 
@@ -125,6 +127,38 @@ func TestLevels(t *testing.T) {
 			_, err := make(level)
 			require.ErrorIs(t, err, client.ErrConfig)
 		}
+	}
+}
+
+// AppendFrom reads a byte more than the limit to know, however much room there is.
+func TestAppendFrom(t *testing.T) {
+	for _, room := range []int{0, 3, 100, 10000} {
+		dst := append(make([]byte, 0, 4+room), "here"...)
+		r := strings.NewReader(strings.Repeat("a", 2000))
+		out, err := typed.AppendFrom(dst, r, 2000)
+		require.NoError(t, err)
+		require.Equal(t, "here"+strings.Repeat("a", 2000), string(out))
+
+		r = strings.NewReader(strings.Repeat("a", 2000))
+		_, err = typed.AppendFrom(dst, r, 1000)
+		require.ErrorIs(t, err, typed.ErrDecodedSize)
+		require.Equal(t, 999, r.Len())
+	}
+	_, err := typed.AppendFrom(nil, strings.NewReader("a"), -1)
+	require.ErrorIs(t, err, typed.ErrDecodedSize)
+	_, err = typed.AppendFrom([]byte("a"), iotest.ErrReader(io.ErrClosedPipe), math.MaxInt)
+	require.ErrorIs(t, err, io.ErrClosedPipe)
+}
+
+// An empty value that another program has compressed is no nil.
+func TestEmptyOfOthers(t *testing.T) {
+	cache := cacheOf(t, nil, typed.Bytes(), &typed.Config{Readers: []typed.Compressor{numbered(9), typed.Flate()}})
+	empty, err := typed.Flate().Append(nil, nil)
+	require.NoError(t, err)
+	for _, it := range []client.Item{{Flags: 9 << 27}, {Flags: 2 << 27, Value: empty}} {
+		back, err := cache.Decode(it)
+		require.NoError(t, err)
+		require.Equal(t, []byte{}, back.Value)
 	}
 }
 
