@@ -15,4 +15,7 @@ require (
 	golang.org/x/sys v0.50.0 // indirect
 )
 
+// For work in this repository. It does not count for who imports this module: before
+// compress is tagged, the version required above must be a released one that has
+// client/typed.
 replace github.com/memring/memring => ../

@@ -71,7 +71,7 @@ func TestDecodeErrors(t *testing.T) {
 				require.NoError(t, plain.Set(ctx, client.Item{Key: secret, Value: c.value, Flags: c.flags | 3}))
 
 				it, err := cache.Get(ctx, secret)
-				fails := func(err error) *typed.DecodeError {
+				fails := func(err error) (cas uint64) {
 					t.Helper()
 					require.ErrorIs(t, err, c.reason)
 					var e *typed.DecodeError
@@ -83,9 +83,9 @@ func TestDecodeErrors(t *testing.T) {
 					require.NotErrorIs(t, err, client.ErrNotFound)
 					require.False(t, client.SafeToRetry(err))
 					for _, reason := range []error{typed.ErrCodec, typed.ErrCorrupt, typed.ErrDecodedSize, typed.ErrUnknownCompression} {
-						require.Equal(t, reason == c.reason, errors.Is(err, reason))
+						require.Equal(t, errors.Is(c.reason, reason), errors.Is(err, reason))
 					}
-					return e
+					return e.CAS
 				}
 				fails(err)
 				require.Zero(t, it)
@@ -102,7 +102,7 @@ func TestDecodeErrors(t *testing.T) {
 						continue
 					}
 					require.Zero(t, it)
-					cas = fails(err).CAS
+					cas = fails(err)
 					misses++
 				}
 				require.Equal(t, [2]int{1, 1}, [2]int{hits, misses})
