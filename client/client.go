@@ -124,6 +124,7 @@ func (cl *Client) addServers(servers []string) error {
 		for v := range s.misses {
 			s.misses[v] = &OpError{Op: verb(v).String(), Server: name, Err: ErrNotFound}
 		}
+		s.unchanged = &OpError{Op: verbGet.String(), Server: name, Err: ErrNotModified}
 		cl.servers = append(cl.servers, s)
 	}
 	return nil

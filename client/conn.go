@@ -34,7 +34,8 @@ type conn struct {
 	debt debt
 	down atomic.Bool // Closed was called, or is sure to be
 
-	cause atomic.Pointer[ownCause] // why we closed it ourselves
+	cause   atomic.Pointer[ownCause]      // why we closed it ourselves
+	version atomic.Pointer[serverVersion] // the server's; nil: nobody has asked yet
 
 	// The driver's.
 	parser   reader.Parser

@@ -64,6 +64,13 @@ func (o *op) refuse(err error) error {
 	return e
 }
 
+// refuseAt is refuse once the server is known.
+func (o *op) refuseAt(srv *server, err error) error {
+	e := &OpError{Op: o.verb.String(), Server: srv.name, Err: err, Outcome: NotSent}
+	o.put()
+	return e
+}
+
 // put gives an op back after its call.
 func (o *op) put() { o.eng.recycle(o) }
 
@@ -119,10 +126,19 @@ func (cl *Client) lostError() error {
 // do carries o out on srv. If it returns nil, o holds the result, and the
 // caller puts it back; otherwise o is gone.
 func (cl *Client) do(ctx context.Context, srv *server, o *op) error {
-	deadline := cl.deadline(ctx)
+	return cl.doBy(ctx, cl.deadline(ctx), srv, o)
+}
+
+// doBy is do with a deadline, for calls that take more than one request.
+func (cl *Client) doBy(ctx context.Context, deadline time.Time, srv *server, o *op) error {
 	p := srv.pools[o.eng.i]
 	for try := 1; ; try++ {
 		c, err := p.get(ctx, deadline)
+		if err == nil && o.needs != 0 {
+			if err = cl.qualify(ctx, deadline, c, o); err != nil && !errors.Is(err, errConnDown) {
+				return o.refuseAt(srv, err)
+			}
+		}
 		if err == nil {
 			err = c.push(o)
 		}
@@ -144,13 +160,9 @@ func (cl *Client) do(ctx context.Context, srv *server, o *op) error {
 			}
 			return &OpError{Op: v.String(), Server: srv.name, Err: err, Outcome: NotSent}
 		}
-		err = o.eng.Wait(&o.own, o.on[:1], deadline, ctx.Done())
-		if err != nil {
-			if gone := cl.giveUp(ctx, srv, o, err); gone != nil {
-				return gone
-			}
+		if gone := cl.await(ctx, deadline, srv, o); gone != nil {
+			return gone
 		}
-		o.reclaim()
 		if o.err == nil {
 			return nil
 		}
@@ -163,9 +175,21 @@ func (cl *Client) do(ctx context.Context, srv *server, o *op) error {
 	}
 }
 
+// await waits for the end of an op that was pushed. If it returns an error, the call
+// has given up, and o is gone.
+func (cl *Client) await(ctx context.Context, deadline time.Time, srv *server, o *op) *OpError {
+	if err := o.eng.Wait(&o.own, o.on[:1], deadline, ctx.Done()); err != nil {
+		if gone := cl.giveUp(ctx, srv, o, err); gone != nil {
+			return gone
+		}
+	}
+	o.reclaim()
+	return nil
+}
+
 // giveUp ends a call whose wait has ended with err. It returns nil if the reply
 // has come after all.
-func (cl *Client) giveUp(ctx context.Context, srv *server, o *op, err error) error {
+func (cl *Client) giveUp(ctx context.Context, srv *server, o *op, err error) *OpError {
 	v, p := o.verb, o.c.p
 	outcome := Unknown
 	if o.c.retract(o) {
@@ -210,6 +234,8 @@ func statusError(v verb, srv *server, status reader.Status) error {
 		return nil
 	case reader.Miss, reader.NotFound:
 		return srv.misses[v]
+	case reader.Unchanged:
+		return srv.unchanged
 	case reader.NotStored:
 		err = ErrNotStored
 	case reader.Exists:

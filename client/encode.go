@@ -1,6 +1,10 @@
 package client
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/memring/memring/reader"
+)
 
 // The requests. Each is one meta command (protocol.txt, "Meta Commands") that
 // asks for its opaque back, gets for their key as well, so that every reply
@@ -22,9 +26,17 @@ type request struct {
 	cas     uint64
 	delta   uint64
 	initial uint64
-	create  bool // arithmetic: store initial on a miss
+	create  bool // arithmetic: store initial on a miss; append and prepend: the value
 	args    string
 	answers []string // verbLine
+
+	// What options ask for beyond extra.
+	needs  feature        // of the server
+	ifCAS  bool           // extra has a C
+	adds   bool           // append and prepend: store the value where there is none
+	bare   bool           // verbGet: without the value
+	unless uint64         // verbGet: without the value if it has this CAS
+	asks   reader.FlagSet // what must be in the reply
 }
 
 // verb says which command a request is.
@@ -34,6 +46,7 @@ const (
 	verbGet verb = iota
 	verbGetAndTouch
 	verbTouch
+	verbInspect
 	verbGets
 	verbSet
 	verbAdd
@@ -53,7 +66,7 @@ const (
 )
 
 var verbNames = [verbs]string{
-	"get", "get and touch", "touch", "get multi", "set", "add", "replace", "append", "prepend",
+	"get", "get and touch", "touch", "inspect", "get multi", "set", "add", "replace", "append", "prepend",
 	"compare and swap", "delete", "increment", "decrement", "ping", "version", "flush all", "stats", "line",
 }
 
@@ -70,7 +83,17 @@ var storeMode = [verbs]string{verbAdd: " ME", verbReplace: " MR", verbAppend: " 
 func (r *request) appendHead(b []byte, opaque uint32) []byte {
 	switch r.verb {
 	case verbGet:
-		b = append(append(append(b, "mg "...), r.wire.text...), " v f c k"...)
+		b = append(append(b, "mg "...), r.wire.text...)
+		if r.bare {
+			b = append(b, " f c k"...)
+			break
+		}
+		b = append(b, " v f c k"...)
+		if r.unless != 0 {
+			b = strconv.AppendUint(append(b, " C"...), r.unless, 10)
+		}
+	case verbInspect:
+		b = append(append(append(b, "mg "...), r.wire.text...), " f c k s"...)
 	case verbGetAndTouch:
 		b = append(append(append(b, "mg "...), r.wire.text...), " v f c k T"...)
 		b = strconv.AppendInt(b, r.exptime, 10)
@@ -112,8 +135,15 @@ func (r *request) appendHead(b []byte, opaque uint32) []byte {
 func (r *request) appendStore(b []byte) []byte {
 	b = append(append(append(b, "ms "...), r.wire.text...), ' ')
 	b = strconv.AppendInt(b, int64(len(r.value)), 10)
-	b = append(b, storeMode[r.verb]...)
-	if r.exptime != 0 {
+	mode := r.verb
+	if r.adds {
+		mode = verbAdd
+	}
+	b = append(b, storeMode[mode]...)
+	switch {
+	case r.create:
+		b = strconv.AppendInt(append(b, " N"...), r.exptime, 10)
+	case r.exptime != 0:
 		b = strconv.AppendInt(append(b, " T"...), r.exptime, 10)
 	}
 	if r.flags != 0 {

@@ -8,6 +8,7 @@ var replies = [verbs]reader.Expect{
 	verbGet:            {Kind: reader.Meta, Value: reader.ValueMust, Allow: reader.Statuses(reader.OK, reader.Miss)},
 	verbGetAndTouch:    {Kind: reader.Meta, Value: reader.ValueMust, Allow: reader.Statuses(reader.OK, reader.Miss)},
 	verbTouch:          {Kind: reader.Meta, Value: reader.ValueNever, Allow: reader.Statuses(reader.OK, reader.Miss)},
+	verbInspect:        {Kind: reader.Meta, Value: reader.ValueNever, Allow: reader.Statuses(reader.OK, reader.Miss)},
 	verbGets:           {Kind: reader.Values},
 	verbSet:            storeReply,
 	verbAdd:            storeReply,
@@ -34,7 +35,7 @@ var (
 func (o *op) describe(opaque uint32) {
 	o.expect = replies[o.verb]
 	switch o.verb {
-	case verbGet, verbGetAndTouch, verbTouch:
+	case verbGet, verbGetAndTouch, verbTouch, verbInspect:
 		o.expect.Key, o.expect.Base64 = o.wire.text, o.wire.base64
 	case verbGets:
 		o.expect.Keys = o.keys
@@ -43,5 +44,27 @@ func (o *op) describe(opaque uint32) {
 	}
 	if o.expect.Kind == reader.Meta && o.verb != verbPing { // mn returns none
 		o.expect.Opaque = opaque
+	}
+	o.expectOptions()
+}
+
+// expectOptions adds what the request's options make possible or demand.
+func (o *op) expectOptions() {
+	e := &o.expect
+	e.Want = o.asks
+	switch {
+	case o.bare:
+		e.Value = reader.ValueNever
+	case o.unless != 0:
+		e.Value, e.Unless = reader.ValueUnless, o.unless
+	}
+	if o.ifCAS {
+		e.Allow |= reader.Statuses(reader.Exists)
+		if o.verb == verbSet || o.verb == verbReplace {
+			e.Allow |= reader.Statuses(reader.NotFound)
+		}
+	}
+	if o.needs&dropValue != 0 {
+		e.Allow |= reader.Statuses(reader.NotStored) // there was no room for what is left
 	}
 }

@@ -23,6 +23,9 @@ type Item struct {
 	// State says what a get has found out beside the value; zero for an ordinary
 	// item.
 	State State
+	// Info is the item's metadata, if a get was asked for it; see [GetOptions] and
+	// [Client.Inspect].
+	Info *Info
 
 	// CAS is the item's version, set by the calls that return an Item and used
 	// by CompareAndSwap.
@@ -56,6 +59,14 @@ func stateOf(it *reader.Item) State {
 		s |= Stale
 	}
 	return s
+}
+
+// note takes in what a reply says of an item. The op is claimed.
+func (o *op) note(it *reader.Item) {
+	o.item.Flags, o.item.CAS, o.item.State = it.Flags, it.CAS, stateOf(it)
+	if o.asks != 0 {
+		o.info = infoOf(it)
+	}
 }
 
 // Counter is what Increment and Decrement store if there is no item.

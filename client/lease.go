@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"iter"
+	"slices"
 )
 
 // Lease is an item whose Value is lent: its memory comes out of a pool, and goes
@@ -45,22 +46,25 @@ func (l *Lease) Release() error {
 
 // GetLease is [Client.Get] with a Value that is lent, not given: from some 32 KiB
 // on, fresh memory costs more than the transfer does. It allocates nothing if
-// leases are released. If it fails, the Lease is the zero one.
+// leases are released. If it fails, the Lease is the zero one, or with
+// [ErrNotModified] one without a Value.
 func (cl *Client) GetLease(ctx context.Context, key string, opts ...GetOptions) (Lease, error) {
-	o, srv, err := cl.takeGet(ctx, key, opts)
+	o, srv, err := cl.takeGet(ctx, verbGet, key, opts)
 	if err != nil {
 		return Lease{}, err
 	}
 	o.leases = true
-	if err := cl.do(ctx, srv, o); err != nil {
+	if err := cl.fetch(ctx, srv, o, opts); err != nil {
 		return Lease{}, err
 	}
-	l := o.handOver()
-	l.Key = key
-	if err := o.finish(srv); err != nil {
-		return Lease{}, err // a miss, which has brought no value and borrowed nothing
+	block := o.block
+	o.block = nil
+	it, err := o.result(srv, opts)
+	l := Lease{Item: it, block: block}
+	if block != nil {
+		l.term, l.Value = block.term.Load(), slices.Clip(it.Value)
 	}
-	return l, nil
+	return l, err
 }
 
 // GetMultiLease is [Client.GetMulti] with Values that are lent, each for itself:

@@ -53,6 +53,8 @@ type op struct {
 	status  reader.Status
 	err     error
 	item    Item
+	info    Info   // what was asked for
+	valued  bool   // the reply has a value
 	dst     []byte // where a value is appended; nil: a fresh slice, or a block if leases
 	leases  bool   // values are to be lent; the caller's, set before push
 	block   *block // that dst is of, if it is lent
@@ -93,7 +95,7 @@ func (o *op) begin(v verb, key string) {
 	o.w = &o.own
 	o.state, o.landing, o.leaving = opPending, false, false
 	o.status, o.err = 0, nil
-	o.item = Item{}
+	o.item, o.info, o.valued = Item{}, Info{}, false
 	o.void.Store(notVoid)
 	o.keyNext, o.drained = 0, 0
 	o.dst, o.leases = nil, false
@@ -146,7 +148,8 @@ func (o *op) Value(it *reader.Item) {
 		}
 		o.item.Key = o.names[o.keyNext]
 	}
-	o.item.Flags, o.item.CAS, o.item.State = it.Flags, it.CAS, stateOf(it)
+	o.note(it)
+	o.valued = true
 	o.want = it.Size
 	if o.want == 0 {
 		o.take(nil)
@@ -245,8 +248,13 @@ func (o *op) Stat(name, value []byte) {
 // Done takes the end of the reply.
 func (o *op) Done(r *reader.Result) {
 	// A tombstone's result is of interest too, see Config.LateWrite.
-	if o.claim() && o.verb == verbGets {
-		o.commit()
+	if o.claim() {
+		switch {
+		case o.verb == verbGets:
+			o.commit()
+		case !o.valued:
+			o.note(&r.Item)
+		}
 	}
 	o.status = r.Status
 	switch {

@@ -32,6 +32,7 @@ type server struct {
 	network, addr string
 	pools         []*pool         // one for each engine
 	misses        [verbs]*OpError // prepared, because a miss is no rare event
+	unchanged     *OpError        // likewise, for GetOptions.UnlessCAS
 	counters      serverCounters
 }
 

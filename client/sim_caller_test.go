@@ -153,7 +153,7 @@ func (c *simCaller) getAppend(key string) {
 	c.found(call, "get "+key, key, out[len(prefix):], it)
 }
 
-func (c *simCaller) store(what string, f func(context.Context, client.Item) error, key string, cas uint64) {
+func (c *simCaller) store(what string, f func(context.Context, client.Item, ...client.StoreOptions) error, key string, cas uint64) {
 	id := uint64(c.tick())
 	value := simRecord(key, id, simPad(c.r.IntN(100), int(simSpan(c.r, time.Duration(c.pad)))))
 	tag := fmt.Sprint("store ", id)

@@ -302,7 +302,7 @@ func (c *caller) readMany() {
 }
 
 // write stores a new version of key i.
-func (c *caller) write(op string, i int, cas uint64, store func(context.Context, client.Item) error) {
+func (c *caller) write(op string, i int, cas uint64, store func(context.Context, client.Item, ...client.StoreOptions) error) {
 	size := 30 + c.r.IntN(1<<(5+c.r.IntN(7)))
 	if i%largeEvery == 0 {
 		size = c.r.IntN(maxValue)

@@ -29,7 +29,7 @@ func (c *Cache[T]) CompareAndSwap(ctx context.Context, it Item[T]) error {
 	return c.store(ctx, it, (*client.Client).CompareAndSwap)
 }
 
-func (c *Cache[T]) store(ctx context.Context, it Item[T], how func(*client.Client, context.Context, client.Item) error) error {
+func (c *Cache[T]) store(ctx context.Context, it Item[T], how func(*client.Client, context.Context, client.Item, ...client.StoreOptions) error) error {
 	b := takeBuffer()
 	defer b.put() // the client does not touch the memory any more once the call has returned
 	packed, err := c.pack(b, it)
