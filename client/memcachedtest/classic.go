@@ -81,7 +81,7 @@ func parseStore(s *store, t []string) command {
 			return badChunk
 		}
 		it := &item{value: value, flags: flags, exptime: s.expiry(ttl), cas: cas}
-		switch s.put(key, it, m, false) {
+		switch s.put(key, it, m, false, nil) {
 		case stored:
 			return "STORED\r\n"
 		case exists:

@@ -12,7 +12,8 @@
 //
 // [NewServer] starts a small memcached inside the test process which answers
 // as memcached 1.6.18 does, byte for byte (the package's tests compare the
-// two), and which does on demand what a real server won't: stall, reorder,
+// two), or as a later one where flags are concerned that it did not know, and which
+// does on demand what a real server won't: stall, reorder,
 // answer with the wrong key, cut a reply in half. A [Script] looks at each
 // request and chooses an [Action]:
 //

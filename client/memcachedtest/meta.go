@@ -19,11 +19,13 @@ type metaFlags struct {
 	ttl, vivifyTTL, recache int32
 	clientFlags             uint32
 	cas, delta, initial     uint64
+	chosen                  *uint64 // E
+	dropValue               bool
 }
 
 // parseMeta reads the flags of a meta command. A non-empty problem is the error
 // line to answer with.
-func parseMeta(key string, list []string) (f metaFlags, problem string) {
+func parseMeta(s *store, key string, list []string) (f metaFlags, problem string) {
 	f = metaFlags{list: list, key: key, delta: 1}
 	var seen [127]bool
 	for _, tok := range list {
@@ -72,6 +74,18 @@ func parseMeta(key string, list []string) (f metaFlags, problem string) {
 			f.noUpdate = true
 		case 'I':
 			f.invalidate = true
+		case 'E':
+			if s.release < chosenCASRelease {
+				return f, badFlag
+			}
+			var cas uint64
+			cas, ok = cUint(arg)
+			f.chosen = &cas
+		case 'x':
+			if s.release < chosenCASRelease {
+				return f, badFlag
+			}
+			f.dropValue = true
 		case 'O', 'P', 'L', 'k', 's', 't', 'c', 'f', 'h', 'l':
 		default:
 			return f, badFlag
@@ -139,14 +153,14 @@ func (l *line) end() string {
 	return l.String()
 }
 
-func parseMetaGet(_ *store, t []string) command {
+func parseMetaGet(s *store, t []string) command {
 	if len(t[1]) > keyLimit {
 		return reply(badFormat)
 	}
 	if len(t) > metaTokens {
 		return reply("CLIENT_ERROR options flags are too long\r\n")
 	}
-	f, problem := parseMeta(t[1], t[2:])
+	f, problem := parseMeta(s, t[1], t[2:])
 	if problem != "" {
 		return reply(problem)
 	}
@@ -163,7 +177,7 @@ func metaGet(s *store, f *metaFlags) string {
 	created := false
 	if it == nil && f.vivify {
 		it, created = &item{}, true
-		s.link(f.key, it)
+		s.link(f.key, it, f.chosen)
 	}
 	if it == nil {
 		if f.quiet {
@@ -174,6 +188,9 @@ func metaGet(s *store, f *metaFlags) string {
 		return l.end()
 	}
 	s.counts.getHits++
+	if s.release >= unlessCASRelease && f.hasCAS && f.cas == it.cas {
+		f.value = false
+	}
 	if f.value {
 		fmt.Fprintf(&l, "VA %d", len(it.value))
 	} else {

@@ -20,7 +20,7 @@ func parseMetaSet(s *store, t []string) command {
 		c.body, c.discard = int(n)+2, true
 		return c
 	}
-	f, problem := parseMeta(t[1], t[3:])
+	f, problem := parseMeta(s, t[1], t[3:])
 	if problem != "" {
 		return swallow(problem)
 	}
@@ -34,6 +34,14 @@ func parseMetaSet(s *store, t []string) command {
 	}
 	if f.hasCAS && (m == modeSet || m == modeReplace) {
 		m = modeCAS
+	}
+	if f.vivify && s.release >= storedSizeRelease {
+		switch m {
+		case modeAppend:
+			m, f.ttl = modeAppendViv, f.vivifyTTL
+		case modePrepend:
+			m, f.ttl = modePrependViv, f.vivifyTTL
+		}
 	}
 	if f.opaqueTooLong() {
 		return swallow(badOpaque)
@@ -59,12 +67,12 @@ func parseMetaSet(s *store, t []string) command {
 func metaSet(s *store, f *metaFlags, it *item, m mode) string {
 	var l line
 	var cas uint64
-	switch s.put(f.key, it, m, f.invalidate) {
+	switch s.put(f.key, it, m, f.invalidate, f.chosen) {
 	case stored:
 		if f.quiet {
 			return ""
 		}
-		cas = s.lastCAS
+		cas = it.cas
 		l.WriteString("HD")
 	case exists:
 		l.WriteString("EX")
@@ -81,13 +89,17 @@ func metaSet(s *store, f *metaFlags, it *item, m mode) string {
 			l.key(f.key, f.binary)
 		case 'c':
 			l.number('c', cas)
+		case 's':
+			if s.release >= storedSizeRelease {
+				l.number('s', uint64(len(it.value)))
+			}
 		}
 	}
 	return l.end()
 }
 
-func parseMetaDelete(_ *store, t []string) command {
-	f, problem := parseMetaShort(t)
+func parseMetaDelete(s *store, t []string) command {
+	f, problem := parseMetaShort(s, t)
 	if problem != "" {
 		return reply(problem)
 	}
@@ -96,14 +108,14 @@ func parseMetaDelete(_ *store, t []string) command {
 
 // parseMetaShort reads an md or ma line. These two answer one line for all
 // errors in flags.
-func parseMetaShort(t []string) (f metaFlags, problem string) {
+func parseMetaShort(s *store, t []string) (f metaFlags, problem string) {
 	if len(t[1]) > keyLimit {
 		return f, badFormat
 	}
 	if len(t) > metaTokens {
 		return f, "CLIENT_ERROR options flags too long\r\n"
 	}
-	f, problem = parseMeta(t[1], t[2:])
+	f, problem = parseMeta(s, t[1], t[2:])
 	if problem != "" {
 		return f, badOrDupFlag
 	}
@@ -122,13 +134,27 @@ func metaDelete(s *store, f *metaFlags) string {
 	case f.hasCAS && f.cas != it.cas:
 		l.WriteString("EX")
 	default:
-		if f.invalidate {
+		if f.dropValue {
+			// A new item, which has forgotten the old one's expiry time and flags.
+			cas := it.cas
+			it = &item{flags: f.clientFlags, exptime: s.expiry(f.ttl)}
+			if f.chosen != nil {
+				cas = *f.chosen
+			}
+			s.link(f.key, it, &cas)
+		}
+		switch {
+		case f.invalidate:
 			if f.hasTTL {
 				it.exptime = s.expiry(f.ttl)
 			}
 			it.stale, it.tokenSent = true, false
-			it.cas = s.nextCAS()
-		} else {
+			if f.chosen != nil {
+				it.cas = *f.chosen
+			} else {
+				it.cas = s.nextCAS()
+			}
+		case !f.dropValue:
 			delete(s.items, f.key)
 		}
 		if f.quiet {
@@ -140,8 +166,8 @@ func metaDelete(s *store, f *metaFlags) string {
 	return l.end()
 }
 
-func parseMetaArithmetic(_ *store, t []string) command {
-	f, problem := parseMetaShort(t)
+func parseMetaArithmetic(s *store, t []string) command {
+	f, problem := parseMetaShort(s, t)
 	if problem != "" {
 		return reply(problem)
 	}
@@ -172,7 +198,11 @@ func metaArithmetic(s *store, f *metaFlags, incr bool) string {
 		}
 		number = fmt.Sprint(f.initial)
 		it, created = &item{value: []byte(number)}, true
-		s.link(f.key, it)
+		s.link(f.key, it, f.chosen)
+	case deltaOK:
+		if f.chosen != nil {
+			it.cas = *f.chosen // of the old item, if the number became longer
+		}
 	}
 	if f.opaqueTooLong() {
 		return badOpaque // though the number has changed

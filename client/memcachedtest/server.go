@@ -38,8 +38,10 @@ type ServerOptions struct {
 	// bytes and the key. If zero, 1 MiB.
 	ItemLimitBytes int
 
-	// Version is what the server says it is; it changes no behaviour. If
-	// empty, "1.6.18".
+	// Version is what the server says it is. From "1.6.20", "1.6.27" and "1.6.40" on
+	// it knows the flags that memcached has from then on: s and N of ms, the latter
+	// for append and prepend; E, and x of md; C of mg. Nothing else changes. If empty,
+	// "1.6.18".
 	Version string
 
 	// Auth, if not nil, makes connections authenticate themselves before anything
@@ -77,8 +79,8 @@ const (
 // knows the meta commands (mg, ms, md, ma, mn and a minimal me), get, gets,
 // gat, gats, set, add, replace, append, prepend, cas, delete, incr, decr,
 // touch, flush_all, verbosity, version, quit, and a few statistics, as
-// memcached 1.6.18 answers them. It does not know commands that dump, watch or
-// administer.
+// memcached 1.6.18 answers them, or a later one, see ServerOptions.Version. It does
+// not know commands that dump, watch or administer.
 //
 // Its methods may be called from any goroutine.
 type Server struct {
@@ -122,7 +124,7 @@ func RunServer(opts ServerOptions) (*Server, error) {
 	if opts.Version == "" {
 		opts.Version = defaultVersion
 	}
-	s := &Server{opts: opts, store: newStore(opts.ItemLimitBytes), conns: make(map[*serverConn]struct{})}
+	s := &Server{opts: opts, store: newStore(opts.ItemLimitBytes, opts.Version), conns: make(map[*serverConn]struct{})}
 	s.log.init(opts.RecordLimit)
 	s.SetScript(opts.Script)
 	switch opts.Network {

@@ -36,14 +36,15 @@ type store struct {
 	lastCAS   uint64
 	flushTime int64 // items last used up to then are gone; zero if none
 	counts    counts
+	release   int // 18 is memcached 1.6.18: what newer ones do, only they do
 }
 
 type counts struct {
 	gets, getHits, sets, totalItems uint64
 }
 
-func newStore(itemLimit int) *store {
-	return &store{items: make(map[string]*item), limit: itemLimit, started: time.Now()}
+func newStore(itemLimit int, version string) *store {
+	return &store{items: make(map[string]*item), limit: itemLimit, started: time.Now(), release: releaseOf(version)}
 }
 
 // now is memcached's clock, which ticks once a second. It starts at 2 so that
@@ -98,9 +99,13 @@ func (s *store) bump(it *item) {
 	}
 }
 
-// link stores an item as a new one.
-func (s *store) link(key string, it *item) {
-	it.cas = s.nextCAS()
+// link stores an item as a new one. Its CAS is the next, unless one was chosen.
+func (s *store) link(key string, it *item, chosen *uint64) {
+	if chosen != nil {
+		it.cas = *chosen
+	} else {
+		it.cas = s.nextCAS()
+	}
 	it.time = s.now()
 	s.items[key] = it
 	s.counts.totalItems++
@@ -131,12 +136,14 @@ func (s *store) flush(after int32) {
 type mode byte
 
 const (
-	modeSet     mode = 'S'
-	modeAdd     mode = 'E'
-	modeAppend  mode = 'A'
-	modePrepend mode = 'P'
-	modeReplace mode = 'R'
-	modeCAS     mode = 'c' // not on the wire: set or replace with a CAS value
+	modeSet        mode = 'S'
+	modeAdd        mode = 'E'
+	modeAppend     mode = 'A'
+	modePrepend    mode = 'P'
+	modeReplace    mode = 'R'
+	modeCAS        mode = 'c' // not on the wire: set or replace with a CAS value
+	modeAppendViv  mode = 'a' // likewise: append with N, where that is known
+	modePrependViv mode = 'p'
 )
 
 type outcome int
@@ -148,14 +155,15 @@ const (
 	notStored
 )
 
-// put is memcached's do_store_item. it.cas holds the CAS value asked for.
-func (s *store) put(key string, it *item, m mode, invalidate bool) outcome {
+// put is memcached's do_store_item. it.cas holds the CAS value asked for, chosen the
+// one that the item is to get, if not nil.
+func (s *store) put(key string, it *item, m mode, invalidate bool, chosen *uint64) outcome {
 	s.counts.sets++
 	old := s.get(key)
 	if old == nil {
 		switch m {
-		case modeAdd, modeSet:
-			s.link(key, it)
+		case modeAdd, modeSet, modeAppendViv, modePrependViv:
+			s.link(key, it, chosen)
 			return stored
 		case modeCAS:
 			return notFound
@@ -174,12 +182,12 @@ func (s *store) put(key string, it *item, m mode, invalidate bool) outcome {
 		default:
 			return exists
 		}
-	case modeAppend, modePrepend:
+	case modeAppend, modePrepend, modeAppendViv, modePrependViv:
 		if it.cas != 0 && it.cas != old.cas {
 			return exists
 		}
 		whole := bytes.Join([][]byte{old.value, it.value}, nil)
-		if m == modePrepend {
+		if m == modePrepend || m == modePrependViv {
 			whole = bytes.Join([][]byte{it.value, old.value}, nil)
 		}
 		if !s.fits(key, old.flags, len(whole)+2) {
@@ -187,7 +195,7 @@ func (s *store) put(key string, it *item, m mode, invalidate bool) outcome {
 		}
 		*it = item{value: whole, flags: old.flags, exptime: old.exptime}
 	}
-	s.link(key, it)
+	s.link(key, it, chosen)
 	return stored
 }
 
@@ -234,7 +242,7 @@ func (s *store) delta(key string, incr bool, by, cas uint64) (it *item, number s
 		it.time = s.now()
 		return it, number, deltaOK
 	}
-	s.link(key, &item{value: []byte(number), flags: it.flags, exptime: it.exptime})
+	s.link(key, &item{value: []byte(number), flags: it.flags, exptime: it.exptime}, nil)
 	it.cas = s.lastCAS
 	return it, number, deltaOK
 }
