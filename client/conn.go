@@ -80,7 +80,7 @@ func (c *conn) push(o *op) error {
 	head := o.appendHead((*room)[:0], c.opaque)
 	*room = head
 	var tail []byte
-	if o.verb.stores() {
+	if o.hasBody() {
 		tail = crlf
 	}
 	o.c, o.on[0] = c, c.t

@@ -37,6 +37,7 @@ type request struct {
 	bare   bool           // verbGet: without the value
 	unless uint64         // verbGet: without the value if it has this CAS
 	asks   reader.FlagSet // what must be in the reply
+	meta   *metaCall      // verbMeta
 }
 
 // verb says which command a request is.
@@ -46,7 +47,6 @@ const (
 	verbGet verb = iota
 	verbGetAndTouch
 	verbTouch
-	verbInspect
 	verbGets
 	verbSet
 	verbAdd
@@ -57,6 +57,8 @@ const (
 	verbDelete
 	verbIncrement
 	verbDecrement
+	verbInspect
+	verbMeta
 	verbPing
 	verbVersion
 	verbFlushAll
@@ -66,11 +68,14 @@ const (
 )
 
 var verbNames = [verbs]string{
-	"get", "get and touch", "touch", "inspect", "get multi", "set", "add", "replace", "append", "prepend",
-	"compare and swap", "delete", "increment", "decrement", "ping", "version", "flush all", "stats", "line",
+	"get", "get and touch", "touch", "get multi", "set", "add", "replace", "append", "prepend",
+	"compare and swap", "delete", "increment", "decrement", "inspect", "meta", "ping", "version", "flush all", "stats", "line",
 }
 
 func (v verb) String() string { return verbNames[v] }
+
+// hasBody reports whether a request is followed by its value.
+func (r *request) hasBody() bool { return r.verb.stores() || r.meta != nil && r.meta.command == "ms" }
 
 // stores reports whether a request of this kind carries a value.
 func (v verb) stores() bool { return v >= verbSet && v <= verbCompareAndSwap }
@@ -110,6 +115,11 @@ func (r *request) appendHead(b []byte, opaque uint32) []byte {
 			b = append(append(b, ' '), k...)
 		}
 		return append(b, crlf...)
+	case verbMeta:
+		var whole bool
+		if b, whole = r.appendMeta(b); whole {
+			return b
+		}
 	case verbPing:
 		return append(b, "mn\r\n"...)
 	case verbVersion:

@@ -41,8 +41,10 @@ func (o *op) describe(opaque uint32) {
 		o.expect.Keys = o.keys
 	case verbLine:
 		o.expect.Answers = o.answers
+	case verbMeta:
+		o.expect = o.meta.expect
 	}
-	if o.expect.Kind == reader.Meta && o.verb != verbPing { // mn returns none
+	if o.expect.Kind == reader.Meta && !o.noop() { // mn returns none
 		o.expect.Opaque = opaque
 	}
 	o.expectOptions()

@@ -64,6 +64,9 @@ func stateOf(it *reader.Item) State {
 // note takes in what a reply says of an item. The op is claimed.
 func (o *op) note(it *reader.Item) {
 	o.item.Flags, o.item.CAS, o.item.State = it.Flags, it.CAS, stateOf(it)
+	if o.expect.Raw {
+		o.line = string(it.Raw)
+	}
 	if o.asks != 0 {
 		o.info = infoOf(it)
 	}

@@ -15,8 +15,9 @@ type LateWrite struct {
 }
 
 // writes reports whether a request of this kind changes something.
-func (v verb) writes() bool {
-	return v.stores() || v == verbDelete || v == verbTouch || v == verbIncrement || v == verbDecrement
+func (r *request) writes() bool {
+	v := r.verb
+	return v == verbMeta && r.meta.writes() || v.stores() || v == verbDelete || v == verbTouch || v == verbIncrement || v == verbDecrement
 }
 
 // reportLate calls Config.LateWrite for an abandoned op, in a goroutine of its
@@ -25,7 +26,7 @@ func (v verb) writes() bool {
 func (o *op) reportLate(c *conn) {
 	cl := c.p.srv.cl
 	report := cl.cfg.LateWrite
-	if report == nil || !o.verb.writes() {
+	if report == nil || !o.writes() {
 		return
 	}
 	srv := c.p.srv

@@ -260,7 +260,7 @@ func (o *op) Done(r *reader.Result) {
 	switch {
 	case r.Status == reader.Failed:
 		o.err = failure(r.Line)
-	case o.expect.Kind == reader.Line:
+	case o.expect.Kind == reader.Line, o.expect.Kind == reader.Debug:
 		o.line = string(r.Line)
 	}
 	o.conclude(true)

@@ -10,6 +10,9 @@ import (
 // as have an equivalent, and returns the others. What is changed here, the request's
 // own call has to see to.
 func (r *request) degrade(missing feature) feature {
+	if r.verb == verbMeta {
+		return missing
+	}
 	if missing&unlessCAS != 0 {
 		r.bare = true // fetch asks for the value after it
 	}

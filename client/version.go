@@ -28,12 +28,12 @@ var features = []struct {
 	since    version
 	text     string
 }{
-	{hints, "", "PL", release(1, 6, 14), "Hints"},
-	{createAppend, "ms", "N", release(1, 6, 20), "StoreOptions.Create"},
-	{storedSize, "ms", "s", release(1, 6, 20), "StoreOptions.StoredSize"},
-	{chosenCAS, "", "E", release(1, 6, 27), "NewCAS"},
-	{dropValue, "md", "x", release(1, 6, 27), "DeleteOptions.DropValue"},
-	{unlessCAS, "mg", "C", release(1, 6, 40), "GetOptions.UnlessCAS"},
+	{hints, "", "PL", release(1, 6, 14), "Hints (flags P and L)"},
+	{createAppend, "ms", "N", release(1, 6, 20), "StoreOptions.Create (flag N of ms)"},
+	{storedSize, "ms", "s", release(1, 6, 20), "StoreOptions.StoredSize (flag s of ms)"},
+	{chosenCAS, "", "E", release(1, 6, 27), "NewCAS (flag E)"},
+	{dropValue, "md", "x", release(1, 6, 27), "DeleteOptions.DropValue (flag x of md)"},
+	{unlessCAS, "mg", "C", release(1, 6, 40), "GetOptions.UnlessCAS (flag C of mg)"},
 }
 
 // featureOf returns the feature that a flag of a command is, 0 if all servers have it.
