@@ -39,13 +39,3 @@ func TestVivify(t *testing.T) {
 		require.Equal(t, client.Claimed, it.State)
 	})
 }
-
-func TestBadGetOptions(t *testing.T) {
-	srv := memcachedtest.NewServer(t, memcachedtest.ServerOptions{})
-	c := dial(t, nil, srv.Addr())
-	for _, opts := range [][]client.GetOptions{{{}, {}}, {{Recache: -1}}, {{Touch: 1 << 62}}} {
-		_, err := c.Get(patient(t), "k", opts...)
-		require.Equal(t, client.NotSent, opError(t, err).Outcome)
-	}
-	require.Empty(t, srv.Requests())
-}
