@@ -93,6 +93,33 @@
 // [Selector]. Bad input is refused with [ErrKey], [ErrTTL] or [ErrArgument]
 // before anything is sent.
 //
+// # Options, states and versions
+//
+// Calls that can be asked for more take a struct as their last argument, at most one,
+// whose zero value asks for nothing: [GetOptions], [StoreOptions], [DeleteOptions] and
+// [CounterOptions]. Options cost no allocation, and nothing at all where there are none.
+//
+//	it, err := c.Get(ctx, "report", client.GetOptions{Vivify: time.Minute})
+//
+// An item that is missing, about to expire, or invalidated is one caller's to store
+// anew: [Item].State says so with [Won], and [Claimed] to the others. It is nobody's any
+// more when it is stored. An invalidated item is [Stale] until then: its value is the
+// one from before, for as long as [DeleteOptions] gave it. Who stores with the CAS that
+// came with Won (CompareAndSwap, or StoreOptions.IfCAS) stores nothing if the item was
+// invalidated again meanwhile.
+//
+// [Client.Inspect] tells what the server knows of an item beside its value; the same
+// comes with a get that asks for Info. [Client.Meta] sends any command of the meta
+// protocol with any flags.
+//
+// Some options need a newer server than the client does, as their comments say. Before
+// one is used on a connection for the first time, the server there is asked for its
+// version, which takes one more round trip; calls without such options never ask. What
+// the server does not know is not sent to it: the call takes another way that comes to
+// the same, where one is documented (GetOptions.UnlessCAS, StoreOptions.Create), and
+// else fails with [ErrUnsupported], as an [UnsupportedError] that names the version
+// needed. A server whose version cannot be read counts as one that lacks them all.
+//
 // # Memory
 //
 // Values are copied once, out of the connection's 64 KiB receive buffer into
@@ -119,6 +146,7 @@
 //
 // # Limitations
 //
-// Servers must speak the meta protocol of memcached 1.6.10 or later. For TLS see
+// Servers must speak the meta protocol of memcached 1.6.10 or later. That is not asked
+// for; what an earlier one answers otherwise ends in [ErrDesync]. For TLS see
 // Config.TLS, for authentication Config.Credentials.
 package client
