@@ -81,7 +81,8 @@
 //
 // memcached answers in the order of the requests. That order says which reply
 // is whose, and the replies prove it: each reply of the meta protocol carries an
-// opaque number of its request, that to a get the key as well, and those to a
+// opaque number of its request, that to a get the key as well unless it is a binary
+// one (see Config.BinaryKeys), and those to a
 // GetMulti the keys, in the order in which they were asked for. On any mismatch
 // the connection is closed, everything outstanding on it fails with [ErrDesync],
 // and nothing of the reply is handed out.

@@ -7,7 +7,7 @@ import (
 )
 
 // The requests. Each is one meta command (protocol.txt, "Meta Commands") that
-// asks for its opaque back, gets for their key as well, so that every reply
+// asks for its opaque back, gets for most keys as well, so that every reply
 // proves whose it is. Keys were checked before; nothing here can fail.
 
 var crlf = []byte("\r\n")
@@ -90,21 +90,22 @@ func (r *request) appendHead(b []byte, opaque uint32) []byte {
 	case verbGet:
 		b = append(append(b, "mg "...), r.wire.text...)
 		if r.bare {
-			b = append(b, " f c k"...)
+			b = r.appendEcho(append(b, " f c"...))
 			break
 		}
-		b = append(b, " v f c k"...)
+		b = r.appendEcho(append(b, " v f c"...))
 		if r.unless != 0 {
 			b = strconv.AppendUint(append(b, " C"...), r.unless, 10)
 		}
 	case verbInspect:
-		b = append(append(append(b, "mg "...), r.wire.text...), " f c k s"...)
+		b = append(append(append(b, "mg "...), r.wire.text...), " f c s"...)
+		b = r.appendEcho(b)
 	case verbGetAndTouch:
-		b = append(append(append(b, "mg "...), r.wire.text...), " v f c k T"...)
-		b = strconv.AppendInt(b, r.exptime, 10)
+		b = append(append(append(b, "mg "...), r.wire.text...), " v f c"...)
+		b = strconv.AppendInt(append(r.appendEcho(b), " T"...), r.exptime, 10)
 	case verbTouch:
-		b = append(append(append(b, "mg "...), r.wire.text...), " k T"...)
-		b = strconv.AppendInt(b, r.exptime, 10)
+		b = append(append(b, "mg "...), r.wire.text...)
+		b = strconv.AppendInt(append(r.appendEcho(b), " T"...), r.exptime, 10)
 	case verbDelete:
 		b = append(append(b, "md "...), r.wire.text...)
 	case verbIncrement, verbDecrement:
@@ -140,6 +141,19 @@ func (r *request) appendHead(b []byte, opaque uint32) []byte {
 	b = append(b, " O"...)
 	b = strconv.AppendUint(b, uint64(opaque), 16)
 	return append(b, crlf...)
+}
+
+// echoes reports whether the reply to a get is to have the key. Binary keys are not
+// asked back: an item that N has made comes with its key as it is, spaces and
+// newlines included, even if the request had it as base64 (do_item_link in
+// process_mget_command, without ITEM_KEY_BINARY; in 1.6.18 as in the newest).
+func (r *request) echoes() bool { return !r.wire.base64 }
+
+func (r *request) appendEcho(b []byte) []byte {
+	if r.echoes() {
+		b = append(b, " k"...)
+	}
+	return b
 }
 
 func (r *request) appendStore(b []byte) []byte {

@@ -36,7 +36,9 @@ func (o *op) describe(opaque uint32) {
 	o.expect = replies[o.verb]
 	switch o.verb {
 	case verbGet, verbGetAndTouch, verbTouch, verbInspect:
-		o.expect.Key, o.expect.Base64 = o.wire.text, o.wire.base64
+		if o.echoes() {
+			o.expect.Key = o.wire.text
+		}
 	case verbGets:
 		o.expect.Keys = o.keys
 	case verbLine:

@@ -111,10 +111,12 @@ func (q *MetaRequest) applyFlags(r *request) error {
 		}
 	}
 	switch {
+	case seen['k'] && !r.echoes():
+		return fmt.Errorf("%w: a binary key can't be asked back, for memcached may write it as it is", ErrArgument)
 	case seen['k']:
 		m.hidden = m.hidden[:1] + m.hidden[3:]
 		m.expect.Key = r.wire.text
-	case q.Command == "mg":
+	case q.Command == "mg" && r.echoes():
 		b = append(b, " k"...)
 		m.expect.Key = r.wire.text
 	}
