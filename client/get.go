@@ -115,13 +115,20 @@ func (cl *Client) GetAppend(ctx context.Context, dst []byte, key string, opts ..
 }
 
 // Touch sets the TTL of the item stored under key anew. [ErrNotFound] says that
-// there is none.
-func (cl *Client) Touch(ctx context.Context, key string, ttl time.Duration) error {
+// there is none. Hints, at most one set of them, go to a proxy.
+func (cl *Client) Touch(ctx context.Context, key string, ttl time.Duration, hints ...Hints) error {
 	o, srv, err := cl.takeKeyed(ctx, verbTouch, key)
 	if err != nil {
 		return err
 	}
-	if o.exptime, err = exptime(ttl); err != nil {
+	h, err := one(hints)
+	if err == nil {
+		err = h.apply(&o.request)
+	}
+	if err == nil {
+		o.exptime, err = exptime(ttl)
+	}
+	if err != nil {
 		return o.refuse(err)
 	}
 	return cl.finish(ctx, srv, o)

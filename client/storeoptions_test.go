@@ -212,6 +212,7 @@ func TestBadStoreOptions(t *testing.T) {
 	bad(c.CompareAndSwap, client.StoreOptions{IfCAS: 1})
 	for _, d := range []client.DeleteOptions{{TTL: 1}, {NewCAS: 1}, {DropValue: true}, {Hints: client.Hints{L: "\r\n"}}} {
 		require.ErrorIs(t, c.Delete(patient(t), "k", d), client.ErrArgument)
+		require.ErrorIs(t, c.Touch(patient(t), "k", 0, d.Hints, d.Hints), client.ErrArgument)
 	}
 	require.ErrorIs(t, c.Delete(patient(t), "k", client.DeleteOptions{}, client.DeleteOptions{}), client.ErrArgument)
 	require.ErrorIs(t, c.Delete(patient(t), "k", client.DeleteOptions{Invalidate: true, TTL: 1 << 62}), client.ErrTTL)
@@ -221,6 +222,7 @@ func TestBadStoreOptions(t *testing.T) {
 	}
 	_, err := c.Decrement(patient(t), "k", 1, nil, client.CounterOptions{Touch: 1 << 62})
 	require.ErrorIs(t, err, client.ErrTTL)
+	require.ErrorIs(t, c.Touch(patient(t), "k", 0, client.Hints{P: "a b"}), client.ErrArgument)
 	require.Empty(t, srv.Requests())
 }
 

@@ -27,6 +27,9 @@ var gated = []struct {
 	{"hints of a set", "1.6.14", func(ctx context.Context, c *client.Client) error {
 		return c.Set(ctx, client.Item{Key: "k"}, client.StoreOptions{Hints: client.Hints{L: "l"}})
 	}},
+	{"hints of a touch", "1.6.14", func(ctx context.Context, c *client.Client) error {
+		return c.Touch(ctx, "k", time.Minute, client.Hints{P: "p", L: "l"})
+	}},
 	{"stored size", "1.6.20", func(ctx context.Context, c *client.Client) error {
 		size := -1
 		err := c.Append(ctx, client.Item{Key: "k", Value: []byte("abc")}, client.StoreOptions{StoredSize: &size})
