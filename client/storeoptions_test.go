@@ -153,7 +153,7 @@ func TestAppendCreates(t *testing.T) {
 // An old server has others between the append and the add: the value is there once.
 func TestAppendCreatesInARace(t *testing.T) {
 	onScript(t, memcachedtest.ServerOptions{}, client.Config{}, func(t *testing.T, c *client.Client, srv *memcachedtest.Server) {
-		other := dial(t, nil, srv.Addr())
+		other := dialOther(t, srv)
 		left := 3 // others store and delete so many times
 		changed := make(chan error, 10)
 		srv.SetScript(func(r memcachedtest.Request) memcachedtest.Action {

@@ -119,6 +119,15 @@ func TestUnlessCASByVersion(t *testing.T) {
 	}
 }
 
+// dialOther makes another client for an onScript's server.
+func dialOther(t *testing.T, srv *memcachedtest.Server) *client.Client {
+	var cfg client.Config
+	if strings.HasSuffix(t.Name(), "/guarded") {
+		guard(&memcachedtest.ServerOptions{}, &cfg)
+	}
+	return dial(t, &cfg, srv.Addr())
+}
+
 // Between the two requests that an old server needs, others may do anything.
 func TestUnlessCASRaces(t *testing.T) {
 	for name, p := range map[string]struct {
@@ -177,7 +186,7 @@ func TestUnlessCASRaces(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			onScript(t, memcachedtest.ServerOptions{}, client.Config{}, func(t *testing.T, c *client.Client, srv *memcachedtest.Server) {
-				other := dial(t, nil, srv.Addr())
+				other := dialOther(t, srv)
 				require.NoError(t, c.Set(patient(t), client.Item{Key: "k", Value: []byte("old"), TTL: time.Minute}))
 				changed := make(chan error, 1)
 				srv.SetScript(func(r memcachedtest.Request) memcachedtest.Action {
