@@ -43,21 +43,25 @@ func (c *simCaller) step() {
 	case n < 54:
 		c.multi()
 	case n < 70:
-		c.store("set", c.c.Set, key, 0)
+		c.store("set", c.c.Set, key, c.perhapsCAS(key))
 	case n < 74:
 		c.store("add", c.c.Add, key, 0)
 	case n < 77:
-		c.store("replace", c.c.Replace, key, 0)
+		c.store("replace", c.c.Replace, key, c.perhapsCAS(key))
 	case n < 81:
-		c.store("append", c.c.Append, key, 0)
+		c.store("append", c.c.Append, key, c.perhapsCAS(key))
 	case n < 86:
 		if it, ok := c.seen[key]; ok {
 			c.store("cas", c.c.CompareAndSwap, key, it.CAS)
 		} else {
 			c.get(key)
 		}
-	case n < 90:
+	case n < 88:
 		c.remove(key)
+	case n < 90:
+		c.invalidate(key)
+	case n < 91:
+		c.inspect(key)
 	case n < 93:
 		c.touch(key)
 	case n < 97:
@@ -77,7 +81,7 @@ func (c *simCaller) found(call *simCall, tag, key string, value []byte, it clien
 }
 
 func (c *simCaller) settle(call *simCall, tag, key string, value []byte, it client.Item) {
-	want := simItem{key, string(value), it.Flags, it.CAS}
+	want := simItem{key, string(value), it.Flags, it.CAS, it.State}
 	call.settle(tag, nil, func(f simFact) bool { return f.status == "VA" && f.items[0] == want })
 	if it.Key != key {
 		c.wrong("the item of another key was returned")
@@ -161,9 +165,22 @@ func (c *simCaller) store(what string, f func(context.Context, client.Item, ...c
 	if what == "append" {
 		kind = simAppends
 	}
+	it := client.Item{Key: key, Value: value, Flags: c.r.Uint32() >> c.r.IntN(32)}
+	var opts []client.StoreOptions
+	var stored uint64
+	if cas != 0 && what != "cas" {
+		opts = []client.StoreOptions{{IfCAS: cas}}
+	}
+	if c.r.IntN(3) == 0 {
+		opts = append(opts, client.StoreOptions{})[:1]
+		opts[0].StoredCAS = &stored
+	}
+	if what == "cas" {
+		it.CAS = cas
+	}
 	call := c.begin(c.r)
 	change := c.model.begin(key, kind, id, call.invoked)
-	err := f(call.ctx, client.Item{Key: key, Value: value, Flags: c.r.Uint32() >> c.r.IntN(32), CAS: cas})
+	err := f(call.ctx, it, opts...)
 	for i := range value {
 		value[i] = 0xC7 // it is ours again
 	}
@@ -174,17 +191,25 @@ func (c *simCaller) store(what string, f func(context.Context, client.Item, ...c
 	switch {
 	case err == nil:
 		want = "HD"
-		if what == "cas" && c.model.swapped(key, cas) {
+		if cas != 0 && c.model.swapped(key, cas) {
 			c.wrong("two swaps of the same version of %s have succeeded", key)
 		}
-	case errors.Is(err, client.ErrNotStored) && (what == "add" || what == "replace" || what == "append"):
+	case errors.Is(err, client.ErrNotStored) && (what == "add" || what == "replace" && cas == 0 || what == "append"):
 		want = "NS"
-	case errors.Is(err, client.ErrConflict) && what == "cas":
+	case errors.Is(err, client.ErrConflict) && cas != 0:
 		want = "EX"
-	case errors.Is(err, client.ErrNotFound) && what == "cas":
+	case errors.Is(err, client.ErrNotFound) && cas != 0 && what != "append":
 		want = "NF"
 	}
-	call.settle(tag, err, simStatus(want))
+	if stored == 0 {
+		call.settle(tag, err, simStatus(want))
+		return
+	}
+	if err != nil {
+		c.wrong("a store that failed has told a CAS: %v", err)
+	}
+	call.settle(tag, err, func(f simFact) bool { return f.status == want && f.items[0].cas == stored })
+	c.seen[key] = client.Item{Key: key, CAS: stored}
 }
 
 func (c *simCaller) remove(key string) {

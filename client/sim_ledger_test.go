@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/memring/memring/client"
 	"github.com/memring/memring/client/memcachedtest"
 )
 
@@ -32,6 +33,7 @@ type simItem struct {
 	key, value string
 	flags      uint32
 	cas        uint64
+	state      client.State
 }
 
 func newSimLedger() *simLedger {
@@ -45,6 +47,9 @@ func simTag(r memcachedtest.Request) (tag, problem string) {
 		if ttl, ok := r.Flag('T'); ok {
 			return "touch " + r.Key + " " + ttl, ""
 		}
+		if _, ok := r.Flag('v'); !ok {
+			return "inspect " + r.Key, ""
+		}
 		return "get " + r.Key, ""
 	case "ms":
 		ids, problem := simRecords(r.Key, r.Body)
@@ -56,6 +61,9 @@ func simTag(r memcachedtest.Request) (tag, problem string) {
 		delta, _ := r.Flag('D')
 		return "add " + r.Key + " " + delta, ""
 	case "md":
+		if _, ok := r.Flag('I'); ok {
+			return "invalidate " + r.Key, ""
+		}
 		return "delete " + r.Key, ""
 	}
 	return r.Line, "" // gets, mn
@@ -95,18 +103,12 @@ func simParse(reply []byte) (f simFact) {
 		var it simItem
 		var size int
 		switch words[0] {
+		case "HD":
+			f.items = []simItem{simFlags(words[1:])}
+			return f
 		case "VA":
 			size, _ = strconv.Atoi(words[1])
-			for _, w := range words[2:] {
-				switch w[0] {
-				case 'k':
-					it.key = w[1:]
-				case 'f':
-					it.flags = simNumber[uint32](w[1:])
-				case 'c':
-					it.cas = simNumber[uint64](w[1:])
-				}
-			}
+			it = simFlags(words[2:])
 		case "VALUE":
 			it = simItem{key: words[1], flags: simNumber[uint32](words[2]), cas: simNumber[uint64](words[4])}
 			size, _ = strconv.Atoi(words[3])
@@ -123,6 +125,27 @@ func simParse(reply []byte) (f simFact) {
 		}
 		reply = rest[size+2:]
 	}
+}
+
+// simFlags reads the flags of a meta reply.
+func simFlags(words []string) (it simItem) {
+	for _, w := range words {
+		switch w[0] {
+		case 'k':
+			it.key = w[1:]
+		case 'f':
+			it.flags = simNumber[uint32](w[1:])
+		case 'c':
+			it.cas = simNumber[uint64](w[1:])
+		case 'W':
+			it.state |= client.Won
+		case 'X':
+			it.state |= client.Stale
+		case 'Z':
+			it.state |= client.Claimed
+		}
+	}
+	return it
 }
 
 func simNumber[T uint32 | uint64](s string) T {

@@ -46,7 +46,7 @@ func (c *simCaller) multi() {
 			c.wrong("get multi yielded a key twice or unasked")
 			continue
 		}
-		p.items[it.Key] = simItem{it.Key, string(it.Value), it.Flags, it.CAS}
+		p.items[it.Key] = simItem{it.Key, string(it.Value), it.Flags, it.CAS, it.State}
 		if leased {
 			c.hold(it)
 		} else {
