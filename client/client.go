@@ -36,6 +36,7 @@ type Client struct {
 	timeouts atomic.Uint64
 
 	lender lender
+	loads  flights
 }
 
 // engine is what the client needs of its engines beyond the seam.
