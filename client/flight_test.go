@@ -70,6 +70,27 @@ func TestClaimIsHandedOver(t *testing.T) {
 	})
 }
 
+// The caller that has won may want the stale value at once. Then the one that waits
+// for a new one loads.
+func TestRefreshIsHandedOver(t *testing.T) {
+	inFlights(t, func(t *testing.T, cl *Client) {
+		var n atomic.Int64
+		strict, lax := wants(&n, LoadOptions{}), wants(&n, LoadOptions{Stale: true})
+		it := Item{Value: []byte("old"), CAS: 1, State: Stale | Claimed}
+		f, err := cl.look(t.Context(), strict, &it)
+		require.NoError(t, err)
+		it = Item{Value: []byte("old"), CAS: 1, State: Stale | Won}
+		none, err := cl.look(t.Context(), lax, &it)
+		require.NoError(t, err)
+		require.Nil(t, none)
+		require.Equal(t, Stale, it.State)
+		it, _, err = f.wait(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, "v", string(it.Value))
+		require.EqualValues(t, 1, n.Load())
+	})
+}
+
 // A flight that waits, and wins the next claim, loads for its callers under that.
 func TestFlightMoves(t *testing.T) {
 	inFlights(t, func(t *testing.T, cl *Client) {

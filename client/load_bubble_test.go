@@ -265,6 +265,29 @@ func TestStaleLoadFails(t *testing.T) {
 		require.ErrorIs(t, r.err, failure)
 		require.Equal(t, "new", r2.value(t))
 		require.LessOrEqual(t, r2.took, 2*time.Second)
+
+		require.Equal(t, "HD", b.say("md k I"))
+		fail := func(context.Context) (client.Item, error) { return client.Item{}, failure }
+		r = start(t.Context(), c, fail, hour)
+		<-r.done
+		require.ErrorIs(t, r.err, failure)
+		require.Equal(t, "new", start(t.Context(), c, fail, client.LoadOptions{Stale: true}).value(t), "it is there, and unclaimed")
+		synctest.Wait()
+		require.EqualValues(t, 3, c.LoadCounters().Loads)
+	})
+}
+
+// A claim lasts as long as it is to, even if the server's second is nearly over
+// when it is made.
+func TestClaimLasts(t *testing.T) {
+	inLoadBubble(t, func(t *testing.T, b *loadBubble) {
+		c, other := b.client(), b.client()
+		time.Sleep(990 * time.Millisecond)
+		opts := client.LoadOptions{TTL: time.Hour, Claim: 2 * time.Second}
+		r := start(t.Context(), c, after(1990*time.Millisecond, "v"), opts)
+		synctest.Wait()
+		require.Equal(t, "v", start(t.Context(), other, noLoad(t), opts).value(t))
+		require.Equal(t, "v", r.value(t))
 	})
 }
 

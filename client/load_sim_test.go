@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	loadSimSeeds   = 300
+	loadSimSeeds   = 400
 	loadSimClaim   = 5 * time.Second
 	loadSimLatency = 30 * time.Millisecond
 	loadSimMaxLoad = 12 * time.Second
@@ -342,9 +342,9 @@ func simulateLoads(seed uint64) *loadSim {
 			})
 		}
 	}
-	run(12, 30, 3*time.Second, s.read)
-	run(2, 10, 15*time.Second, s.write)
-	run(1, 10, 15*time.Second, s.chaos)
+	run(8, 16, 3*time.Second, s.read)
+	run(2, 4, 15*time.Second, s.write)
+	run(1, 4, 15*time.Second, s.chaos)
 	wg.Wait()
 	for _, c := range s.clients {
 		if err := c.Close(); err != nil {
