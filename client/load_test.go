@@ -143,7 +143,7 @@ func TestLoadIsShared(t *testing.T) {
 
 // Two clients stand for two processes: one loads, the other waits for it.
 func TestLoadOfAnotherProcess(t *testing.T) {
-	onMatrix(t, func(t *testing.T, c *client.Client, mc *memcachedtest.Process) {
+	onSockets(t, func(t *testing.T, c *client.Client, mc *memcachedtest.Process) {
 		other := dial(t, &client.Config{OpTimeout: 20 * time.Second}, mc.Addr())
 		release, began := make(chan struct{}), make(chan struct{})
 		var wg sync.WaitGroup
@@ -191,7 +191,7 @@ func TestLoadFails(t *testing.T) {
 		"goexit":    {func(context.Context) (client.Item, error) { runtime.Goexit(); return client.Item{}, nil }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			onMatrix(t, func(t *testing.T, c *client.Client, mc *memcachedtest.Process) {
+			onSockets(t, func(t *testing.T, c *client.Client, mc *memcachedtest.Process) {
 				other := dial(t, &client.Config{OpTimeout: 20 * time.Second}, mc.Addr())
 				release, began := make(chan struct{}), make(chan struct{})
 				opts := client.LoadOptions{TTL: time.Hour, Claim: time.Hour}
@@ -277,7 +277,7 @@ func TestLoadIsOvertaken(t *testing.T) {
 // An item that is about to expire is loaded anew in the background, by one of those
 // that want it.
 func TestRefresh(t *testing.T) {
-	onMatrix(t, func(t *testing.T, c *client.Client, mc *memcachedtest.Process) {
+	onSockets(t, func(t *testing.T, c *client.Client, mc *memcachedtest.Process) {
 		clients := []*client.Client{c, dial(t, nil, mc.Addr()), dial(t, nil, mc.Addr())}
 		opts := client.LoadOptions{TTL: time.Hour, Refresh: time.Minute}
 		require.NoError(t, c.Set(patient(t), client.Item{Key: "k", Value: []byte("old"), TTL: 50 * time.Second}))
