@@ -82,8 +82,8 @@
 // memcached answers in the order of the requests. That order says which reply
 // is whose, and the replies prove it: each reply of the meta protocol carries an
 // opaque number of its request, that to a get the key as well unless it is a binary
-// one (see Config.BinaryKeys), and those to a
-// GetMulti the keys, in the order in which they were asked for. On any mismatch
+// one (see Config.BinaryKeys), and those to a GetMulti the keys, in the order in
+// which they were asked for. On any mismatch
 // the connection is closed, everything outstanding on it fails with [ErrDesync],
 // and nothing of the reply is handed out.
 //
@@ -120,6 +120,14 @@
 // the same, where one is documented (GetOptions.UnlessCAS, StoreOptions.Create), and
 // else fails with [ErrUnsupported], as an [UnsupportedError] that names the version
 // needed. A server whose version cannot be read counts as one that lacks them all.
+//
+// # Loading
+//
+// [Client.GetOrLoad] is for values that are made from something slower. Of all
+// processes that miss a key at once, one makes its value, and the others wait for it;
+// before it expires, one makes it anew while all use the old one. It holds if a
+// process dies over it, and what was deleted or stored meanwhile is not overwritten.
+// [Client.LoadCounters] tell how that goes.
 //
 // # Memory
 //
