@@ -37,7 +37,7 @@ type Settings struct {
 	ClientFlagsSize int           `stat:"client_flags_size"` // bytes; not sent by 1.6.18
 
 	AuthSASL  bool `stat:"auth_enabled_sasl"`
-	AuthASCII bool `stat:"auth_enabled_ascii"` // -Y
+	AuthASCII bool // -Y
 
 	SSLEnabled    bool   `stat:"ssl_enabled"`
 	SSLChainCert  string `stat:"ssl_chain_cert"` // path
@@ -79,5 +79,10 @@ func (s *Server) Settings(ctx context.Context) (Settings, error) {
 	raw, err := s.stats(ctx, "settings")
 	set := Settings{Raw: raw}
 	decode(raw, &set)
+	switch raw["auth_enabled_ascii"] { // else it is the path of the file with the users
+	case "", "no":
+	default:
+		set.AuthASCII = true
+	}
 	return set, err
 }

@@ -78,6 +78,7 @@ func TestSettings(t *testing.T) {
 		require.False(t, set.LRUCrawler)
 		require.True(t, set.CASEnabled)
 		require.False(t, set.SSLEnabled)
+		require.False(t, set.AuthASCII)
 		require.Empty(t, set.MemoryFile)
 		require.Equal(t, 1.25, set.GrowthFactor)
 		if network, addr := mc.DialAddr(); network == "unix" {
