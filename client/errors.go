@@ -58,8 +58,9 @@ var (
 	ErrUnavailable = errors.New("server unavailable")
 	// ErrAuth: no connection can be made to the server because it refuses
 	// Config.Credentials, or demands some where there are none, or demands none, or
-	// because there is something wrong with them. Nothing was sent. It comes
-	// together with ErrUnavailable.
+	// because there is something wrong with them. With Config.Credentials nothing was
+	// sent. It comes together with ErrUnavailable. (Where there are none, newer servers
+	// close the connection without a word when their first request stores something.)
 	ErrAuth = errors.New("authentication failed")
 	// ErrConnLost: the connection broke while the request was under way.
 	ErrConnLost = errors.New("connection lost")
