@@ -83,7 +83,7 @@ func (cl *Client) conditional(ctx context.Context, v verb, key, flag string, cas
 	if err != nil {
 		return err
 	}
-	o.extra = strconv.AppendUint(append(o.extra, flag...), cas, 10)
+	o.extra, o.ifCAS = strconv.AppendUint(append(o.extra, flag...), cas, 10), true
 	return cl.finish(ctx, srv, o)
 }
 
