@@ -17,7 +17,7 @@ import (
 func TestClosedJustBefore(t *testing.T) {
 	for _, conns := range []int{1, 8} { // more than a call makes attempts
 		t.Run(fmt.Sprint(conns, " connections"), func(t *testing.T) {
-			cfg := client.Config{ConnsPerServer: conns}
+			cfg := client.Config{ConnsPerServer: conns, OpTimeout: 20 * time.Second} // of thousands of calls at once
 			onScript(t, memcachedtest.ServerOptions{}, cfg, func(t *testing.T, c *client.Client, srv *memcachedtest.Server) {
 				require.NoError(t, c.Set(patient(t), client.Item{Key: "k"}))
 				closed := 0
@@ -69,7 +69,7 @@ func openAll(t *testing.T, c *client.Client, srv *memcachedtest.Server, conns in
 	for !allUsed() {
 		calls++
 		go func() { errs <- c.Delete(patient(t), "slow") }()
-		time.Sleep(20 * time.Microsecond)
+		time.Sleep(100 * time.Microsecond)
 	}
 	srv.SetScript(nil)
 	close(release)
