@@ -47,11 +47,11 @@ type engine interface {
 
 // engineSlot is one engine of the client.
 type engineSlot struct {
-	engine        // with TLS on top, if there is any
-	base   engine // without
-	i      int
-	ops    sync.Pool // of *op: an op stays with its engine, as its waiter must
-	multis sync.Pool // of *multi, likewise
+	engine         // with TLS on top, if there is any
+	base    engine // without
+	i       int
+	ops     sync.Pool // of *op: an op stays with its engine, as its waiter must
+	fanouts sync.Pool // of *fanout, likewise
 }
 
 // chooseEngine returns the engine for the next request. With several it stays
@@ -166,7 +166,7 @@ func (cl *Client) addEngine(e engine) {
 		s.engine = cl.secured(e)
 	}
 	s.ops.New = func() any { return &op{eng: s} }
-	s.multis.New = func() any { return &multi{eng: s} }
+	s.fanouts.New = func() any { return &fanout{eng: s} }
 	cl.engines = append(cl.engines, s)
 }
 

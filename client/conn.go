@@ -3,6 +3,7 @@ package client
 import (
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -68,16 +69,14 @@ func (c *conn) push(o *op) error {
 	if c.err != nil || c.idle() && c.endedWhileIdle() {
 		return errConnDown
 	}
-	if c.opaque++; c.opaque == 0 {
-		c.opaque = 1 // 0 says that none was sent
-	}
-	o.describe(c.opaque)
+	opaque := c.reserve(o)
+	o.describe(opaque)
 	room := &c.scratch
-	if len(o.keys) > longKeys {
+	if o.run != nil && len(o.run.keys) > longKeys {
 		room = longHeads.Get().(*[]byte)
 		defer longHeads.Put(room)
 	}
-	head := o.appendHead((*room)[:0], c.opaque)
+	head := o.appendHead((*room)[:0], opaque)
 	*room = head
 	var tail []byte
 	if o.hasBody() {
@@ -101,6 +100,22 @@ func (c *conn) push(o *op) error {
 	c.in = append(c.in, o)
 	c.load.Add(1)
 	return nil
+}
+
+// reserve returns the opaque for o, which is the first of as many in a row as o has
+// requests. None is 0, which says that none was sent, and a row does not wrap around:
+// the parser finds its place in it by subtraction. mu is held.
+func (c *conn) reserve(o *op) uint32 {
+	n := uint32(1)
+	if o.run != nil {
+		n = uint32(len(o.run.keys))
+	}
+	if c.opaque > math.MaxUint32-n {
+		c.opaque = 0
+	}
+	first := c.opaque + 1
+	c.opaque += n
+	return first
 }
 
 // idleCheck is for how long a connection must have been idle for its next

@@ -55,14 +55,13 @@ func getMultiDirect(client any, keys []string, servers []int, got func(string, d
 		failed(&OpError{Op: verbGets.String(), Outcome: NotSent, Err: err, Keys: keys})
 		return
 	}
-	m := cl.chooseEngine().multis.Get().(*multi)
-	m.leases, m.servers = false, servers
-	m.run(cl, ctx, keys, func(l Lease, err error) bool {
+	g := &multiGet{yield: func(l Lease, err error) bool {
 		if err != nil {
 			failed(err)
 		} else {
 			got(l.Key, direct.Reply{Value: l.Value, Flags: l.Flags, CAS: l.CAS})
 		}
 		return true
-	})
+	}}
+	g.run(ctx, cl, keys, servers)
 }

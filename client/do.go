@@ -194,7 +194,7 @@ func (cl *Client) giveUp(ctx context.Context, srv *server, o *op, err error) *Op
 	outcome := Unknown
 	if o.c.retract(o) {
 		outcome = NotSent // the FIFO has the void now, and recycles it
-	} else if o.reclaim(); !o.abandon() {
+	} else if o.reclaim(); !o.abandon(nil) {
 		o.own.Take() // done is signalled under the op's lock
 		return nil
 	}

@@ -15,12 +15,11 @@ var crlf = []byte("\r\n")
 // request is everything that an encoder needs to know.
 type request struct {
 	verb    verb
-	key     string   // the caller's
-	wire    wireKey  // what the server knows it as
-	keys    []string // verbGets: as the server knows them
-	names   []string // verbGets: as the caller does
-	extra   []byte   // further flags of a meta command, each behind a space
-	value   []byte   // verbSet and kin: sent behind the head
+	key     string  // the caller's
+	wire    wireKey // what the server knows it as
+	run     *run    // the keys, if there may be many
+	extra   []byte  // further flags of a meta command, each behind a space
+	value   []byte  // verbSet and kin: sent behind the head
 	flags   uint32
 	exptime int64
 	cas     uint64
@@ -48,6 +47,9 @@ const (
 	verbGetAndTouch
 	verbTouch
 	verbGets
+	verbGetRun
+	verbDeleteRun
+	verbTouchRun
 	verbSet
 	verbAdd
 	verbReplace
@@ -68,7 +70,7 @@ const (
 )
 
 var verbNames = [verbs]string{
-	"get", "get and touch", "touch", "get multi", "set", "add", "replace", "append", "prepend",
+	"get", "get and touch", "touch", "get multi", "get multi", "delete", "touch", "set", "add", "replace", "append", "prepend",
 	"compare and swap", "delete", "increment", "decrement", "inspect", "meta", "ping", "version", "flush all", "stats", "line",
 }
 
@@ -112,10 +114,12 @@ func (r *request) appendHead(b []byte, opaque uint32) []byte {
 		b = r.appendArithmetic(b)
 	case verbGets:
 		b = append(b, "gets"...)
-		for _, k := range r.keys {
+		for _, k := range r.run.keys {
 			b = append(append(b, ' '), k...)
 		}
 		return append(b, crlf...)
+	case verbGetRun, verbDeleteRun, verbTouchRun:
+		return r.appendRun(b, opaque)
 	case verbMeta:
 		var whole bool
 		if b, whole = r.appendMeta(b); whole {
@@ -188,6 +192,37 @@ func (r *request) appendArithmetic(b []byte) []byte {
 	if r.create {
 		b = strconv.AppendInt(append(b, " N"...), r.exptime, 10)
 		b = strconv.AppendUint(append(b, " J"...), r.initial, 10)
+	}
+	return b
+}
+
+// appendRun appends a run of requests, whose opaques count up from the first, and
+// the mn that ends it if it is quiet. The opaque is their first flag, and so the
+// first of the reply, where the parser looks for it.
+func (r *request) appendRun(b []byte, opaque uint32) []byte {
+	command := "mg "
+	if r.verb == verbDeleteRun {
+		command = "md "
+	}
+	for i, k := range r.run.keys {
+		b = append(append(append(b, command...), k...), " O"...)
+		b = strconv.AppendUint(b, uint64(opaque)+uint64(i), 16)
+		switch r.verb {
+		case verbGetRun:
+			b = append(b, " v f c k"...)
+		case verbTouchRun:
+			b = strconv.AppendInt(append(b, " T"...), r.exptime, 10)
+		}
+		if r.run.quiet {
+			b = append(b, " q"...)
+		}
+		if len(r.run.coded) > 0 && r.run.coded[i] {
+			b = append(b, " b"...)
+		}
+		b = append(append(b, r.extra...), crlf...)
+	}
+	if r.run.quiet {
+		b = append(b, "mn\r\n"...)
 	}
 	return b
 }

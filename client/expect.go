@@ -10,6 +10,9 @@ var replies = [verbs]reader.Expect{
 	verbTouch:          {Kind: reader.Meta, Value: reader.ValueNever, Allow: reader.Statuses(reader.OK, reader.Miss)},
 	verbInspect:        {Kind: reader.Meta, Value: reader.ValueNever, Allow: reader.Statuses(reader.OK, reader.Miss)},
 	verbGets:           {Kind: reader.Values},
+	verbGetRun:         {Kind: reader.Run, Value: reader.ValueMust, Allow: reader.Statuses(reader.OK, reader.Miss)},
+	verbDeleteRun:      {Kind: reader.Run, Value: reader.ValueNever, Allow: reader.Statuses(reader.OK, reader.NotFound)},
+	verbTouchRun:       {Kind: reader.Run, Value: reader.ValueNever, Allow: reader.Statuses(reader.OK, reader.Miss)},
 	verbSet:            storeReply,
 	verbAdd:            storeReply,
 	verbReplace:        storeReply,
@@ -40,7 +43,9 @@ func (o *op) describe(opaque uint32) {
 			o.expect.Key = o.wire.text
 		}
 	case verbGets:
-		o.expect.Keys = o.keys
+		o.expect.Keys = o.run.keys
+	case verbGetRun:
+		o.expect.Keys, o.expect.Coded = o.run.keys, o.run.coded
 	case verbLine:
 		o.expect.Answers = o.answers
 	case verbMeta:
@@ -48,6 +53,9 @@ func (o *op) describe(opaque uint32) {
 	}
 	if o.expect.Kind == reader.Meta && !o.noop() { // mn returns none
 		o.expect.Opaque = opaque
+	}
+	if o.expect.Kind == reader.Run {
+		o.expect.Opaque, o.expect.Count, o.expect.Quiet = opaque, len(o.run.keys), o.run.quiet
 	}
 	o.expectOptions()
 }

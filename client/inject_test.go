@@ -38,7 +38,7 @@ func FuzzOneRequest(f *testing.F) {
 			return // refused, and so never sent
 		}
 		r := request{
-			verb: verb(v % uint8(verbs)), key: key, wire: w, keys: []string{w.text, "l"}, value: value, flags: flags,
+			verb: verb(v % uint8(verbs)), key: key, wire: w, run: oneRequest(w), value: value, flags: flags,
 			exptime: exp, cas: n, delta: n, initial: n, create: n%2 == 0,
 		}
 		if r.verb == verbLine {

@@ -16,8 +16,13 @@ type LateWrite struct {
 
 // writes reports whether a request of this kind changes something.
 func (r *request) writes() bool {
-	v := r.verb
-	return v == verbMeta && r.meta.writes() || v.stores() || v == verbDelete || v == verbTouch || v == verbIncrement || v == verbDecrement
+	switch r.verb {
+	case verbDelete, verbDeleteRun, verbTouch, verbTouchRun, verbIncrement, verbDecrement:
+		return true
+	case verbMeta:
+		return r.meta.writes()
+	}
+	return r.verb.stores()
 }
 
 // reportLate calls Config.LateWrite for an abandoned op, in a goroutine of its
@@ -30,6 +35,15 @@ func (o *op) reportLate(c *conn) {
 		return
 	}
 	srv := c.p.srv
+	if o.run != nil {
+		late := o.run.late(o.verb, srv, o.err)
+		cl.spawn(func() {
+			for _, l := range late {
+				report(l)
+			}
+		})
+		return
+	}
 	late := LateWrite{Op: o.verb.String(), Key: o.key, Server: srv.name}
 	if o.err != nil {
 		late.Err = opErrorOf(o.verb, srv, o.err)
@@ -37,4 +51,18 @@ func (o *op) reportLate(c *conn) {
 		late.Err = statusError(o.verb, srv, o.status)
 	}
 	cl.spawn(func() { report(late) })
+}
+
+// late is what is to be told of a run whose caller had given up, and which has ended
+// with err: of the keys that had no answer then.
+func (r *run) late(v verb, srv *server, err error) []LateWrite {
+	late := make([]LateWrite, 0, len(r.keys)-r.told)
+	add := func(i int, err error) {
+		late = append(late, LateWrite{Op: v.String(), Key: r.name(i), Server: srv.name, Err: err})
+	}
+	r.errors(v, srv, r.told, r.settled, add)
+	for i := r.settled; i < len(r.keys); i++ {
+		add(i, opErrorOf(v, srv, err))
+	}
+	return late
 }

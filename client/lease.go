@@ -70,6 +70,8 @@ func (cl *Client) GetLease(ctx context.Context, key string, opts ...GetOptions) 
 // GetMultiLease is [Client.GetMulti] with Values that are lent, each for itself:
 // the loop's body gets every Lease to release, that with which it leaves the loop
 // too. They may be kept beyond the loop. With an error comes the zero Lease.
-func (cl *Client) GetMultiLease(ctx context.Context, keys []string) iter.Seq2[Lease, error] {
-	return func(yield func(Lease, error) bool) { cl.getMulti(ctx, keys, true, yield) }
+func (cl *Client) GetMultiLease(ctx context.Context, keys []string, opts ...GetOptions) iter.Seq2[Lease, error] {
+	return func(yield func(Lease, error) bool) {
+		cl.getMulti(ctx, keys, opts, &multiGet{leases: true, yield: yield})
+	}
 }

@@ -60,9 +60,9 @@ type op struct {
 	block   *block // that dst is of, if it is lent
 	line    string
 	stats   map[string]string
-	hits    []Lease // verbGets: items that are there and were not taken
+	hits    []Lease // of a run: items that are there and were not taken
 	want    int     // bytes of the value that are still to come
-	keyNext int     // verbGets: keys from here on have not been answered yet
+	hit     int     // of a run: which key has the value that is coming
 	drained int     // bytes of values that came for nobody; the driver's
 }
 
@@ -97,7 +97,7 @@ func (o *op) begin(v verb, key string) {
 	o.status, o.err = 0, nil
 	o.item, o.info, o.valued = Item{}, Info{}, false
 	o.void.Store(notVoid)
-	o.keyNext, o.drained = 0, 0
+	o.drained = 0
 	o.dst, o.leases = nil, false
 }
 
@@ -105,6 +105,9 @@ func (o *op) begin(v verb, key string) {
 // memory alive.
 func (o *op) scrub() {
 	o.giveBack() // what a call had borrowed that failed
+	if o.run != nil {
+		o.run.put()
+	}
 	o.request = request{extra: o.extra[:0]}
 	o.expect = reader.Expect{}
 	o.c, o.on[0], o.w = nil, nil, nil
@@ -139,16 +142,18 @@ func (o *op) Value(it *reader.Item) {
 	if !o.claim() {
 		return
 	}
-	if o.verb == verbGets {
+	if o.run != nil {
 		o.commit()
-		// The parser has checked that the key is there. The caller's own string
-		// is as good as the server's and costs nothing.
-		for o.keys[o.keyNext] != string(it.Key) {
-			o.keyNext++
-		}
-		o.item.Key = o.names[o.keyNext]
+		o.run.settle(it.Index)
+		o.hit = it.Index
+		// The parser has checked that it is this key's. The caller's own string is
+		// as good as the server's and costs nothing.
+		o.item.Key = o.run.name(it.Index)
 	}
 	o.note(it)
+	if o.run != nil && o.asks&reader.WantTTL != 0 {
+		o.item.Info = o.told(o.run.options)
+	}
 	o.valued = true
 	o.want = it.Size
 	if o.want == 0 {
@@ -231,7 +236,16 @@ func (o *op) commit() {
 		return
 	}
 	o.hits = append(o.hits, o.handOver())
-	o.keyNext++
+	o.run.settled = o.hit + 1
+}
+
+// Answer takes the reply to one of a run's requests. A tombstone does, too, see
+// Config.LateWrite: the run is the op's own.
+func (o *op) Answer(i int, r *reader.Result) {
+	if o.claim() {
+		o.commit()
+	}
+	o.run.answer(i, r)
 }
 
 // Stat takes one line of statistics.
@@ -248,13 +262,15 @@ func (o *op) Stat(name, value []byte) {
 // Done takes the end of the reply.
 func (o *op) Done(r *reader.Result) {
 	// A tombstone's result is of interest too, see Config.LateWrite.
-	if o.claim() {
-		switch {
-		case o.verb == verbGets:
+	if wanted := o.claim(); o.run != nil {
+		if wanted {
 			o.commit()
-		case !o.valued:
-			o.note(&r.Item)
 		}
+		if r.Status == reader.OK {
+			o.run.settle(len(o.run.keys))
+		}
+	} else if wanted && !o.valued {
+		o.note(&r.Item)
 	}
 	o.status = r.Status
 	switch {
@@ -309,8 +325,9 @@ func (o *op) reclaim() {
 }
 
 // abandon gives the op up. It fails if the reply has come in the meantime: then
-// the op is the caller's, with its result.
-func (o *op) abandon() bool {
+// the op is the caller's, with its result. Otherwise it calls last, if it is not
+// nil, for a last look at what has come; it must not block.
+func (o *op) abandon(last func(*op)) bool {
 	o.mu.Lock()
 	for o.landing {
 		o.leaving = true
@@ -325,6 +342,12 @@ func (o *op) abandon() bool {
 	if o.state == opDone {
 		o.mu.Unlock()
 		return false
+	}
+	if o.run != nil {
+		o.run.told = o.run.settled
+	}
+	if last != nil {
+		last(o)
 	}
 	o.state = opAbandoned
 	// Nobody writes to dst any more, so a block can be for others now.

@@ -93,6 +93,41 @@ func (p *pool) pickFirst() (best *conn, more bool) {
 	return best, more
 }
 
+// pickAside is pick for a batch of more than a window. It leaves the first connection
+// to lone requests, which prefer it, so that they don't queue behind the batch: of
+// the other usual ones it takes that with the least outstanding.
+func (p *pool) pickAside() (best *conn, more bool) {
+	if p.troubled() {
+		return p.pickSpread()
+	}
+	bestCost := int32(inDebt)
+	for i := 1; i < p.usual; i++ {
+		if c := p.slots[i].Load(); c != nil && !c.down.Load() && c.cost() < bestCost {
+			best, bestCost = c, c.cost()
+		}
+	}
+	if best == nil {
+		best, _ = p.pickFirst()
+	}
+	return best, bestCost == inDebt
+}
+
+// wantAside dials the connection that pickAside would like to return, if need be.
+func (p *pool) wantAside() {
+	if _, more := p.pickAside(); more && p.hasRoom() {
+		_, _ = p.startDial()
+	}
+}
+
+// better reports whether a batch that uses c had better go on with another one.
+func (p *pool) better(c *conn) bool {
+	if c != p.slots[0].Load() || p.troubled() {
+		return false
+	}
+	other, _ := p.pickAside()
+	return other != nil && other != c
+}
+
 // inDebt is the cost of a connection in debt, above all loads.
 const inDebt = 1 << 24
 

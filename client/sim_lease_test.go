@@ -32,13 +32,13 @@ func (c *simCaller) getLease(key string) {
 
 // multiSource is either way to get many items. Those of GetMulti come in leases that
 // lend nothing.
-func (c *simCaller) multiSource(leased bool) func(context.Context, []string) iter.Seq2[client.Lease, error] {
+func (c *simCaller) multiSource(leased bool) func(context.Context, []string, ...client.GetOptions) iter.Seq2[client.Lease, error] {
 	if leased {
 		return c.c.GetMultiLease
 	}
-	return func(ctx context.Context, keys []string) iter.Seq2[client.Lease, error] {
+	return func(ctx context.Context, keys []string, opts ...client.GetOptions) iter.Seq2[client.Lease, error] {
 		return func(yield func(client.Lease, error) bool) {
-			for it, err := range c.c.GetMulti(ctx, keys) {
+			for it, err := range c.c.GetMulti(ctx, keys, opts...) {
 				if !yield(client.Lease{Item: it}, err) {
 					return
 				}

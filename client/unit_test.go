@@ -53,6 +53,13 @@ func TestRendezvousSpreadsEvenlyAndMovesLittle(t *testing.T) {
 	}
 }
 
+// oneRequest is the run of a single key, which is one request.
+func oneRequest(w wireKey) *run {
+	r := new(run)
+	r.add(w, w.stored)
+	return r
+}
+
 // No key, value or number can inject a command: every head is one line.
 func FuzzRequestIsOneLine(f *testing.F) {
 	for v := range verbs {
@@ -71,7 +78,7 @@ func FuzzRequestIsOneLine(f *testing.F) {
 			return // refused, and so never sent
 		}
 		r := request{
-			verb: verb(v % uint8(verbs)), key: key, wire: w, keys: []string{w.text, w.text}, flags: flags,
+			verb: verb(v % uint8(verbs)), key: key, wire: w, run: oneRequest(w), flags: flags,
 			exptime: exp, cas: n, delta: n, initial: n, create: n%2 == 0,
 		}
 		if applyFuzzed(&r, n, text) != nil {

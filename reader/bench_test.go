@@ -15,12 +15,13 @@ type sink struct {
 	done   int
 }
 
-func (s *sink) Next() Slot         { return s }
-func (s *sink) Expect() *Expect    { return &s.expect }
-func (s *sink) Value(*Item)        {}
-func (s *sink) Chunk(p []byte)     { s.bytes += len(p) }
-func (s *sink) Stat(_, val []byte) { s.bytes += len(val) }
-func (s *sink) Done(*Result)       { s.done++ }
+func (s *sink) Next() Slot          { return s }
+func (s *sink) Expect() *Expect     { return &s.expect }
+func (s *sink) Value(*Item)         {}
+func (s *sink) Chunk(p []byte)      { s.bytes += len(p) }
+func (s *sink) Answer(int, *Result) {}
+func (s *sink) Stat(_, val []byte)  { s.bytes += len(val) }
+func (s *sink) Done(*Result)        { s.done++ }
 
 // pieces is one reply and where its windows end.
 type pieces struct {

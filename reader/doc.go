@@ -42,8 +42,8 @@
 //
 // # Limitations
 //
-// Quiet requests (the q flag, noreply) may have no reply at all, which this
-// FIFO does not model. The commands which take over their connection (watch,
+// Quiet requests (the q flag) may have no reply at all, so they are one slot
+// together with the mn that ends them, see [Run]; noreply is not modelled. The commands which take over their connection (watch,
 // lru_crawler metadump and mgdump) are not understood, and client flags are 32
 // bits wide: a server built for 64 that returns more is poison.
 package reader

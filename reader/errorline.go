@@ -65,8 +65,7 @@ func (p *Parser) errorLine(line []byte) (reason string) {
 	case serverError:
 		// Whatever went wrong, the server had understood the request, and has
 		// swallowed its body.
-		p.done(Failed, line)
-		return ""
+		return p.failed(line)
 	case clientError:
 		reason, ok := afterClientError[string(text)]
 		if p.expect.Bare && (!ok || reason == reasonBadFormat) {
@@ -76,7 +75,7 @@ func (p *Parser) errorLine(line []byte) (reason string) {
 			return reasonClientError
 		}
 		if reason == "" {
-			p.done(Failed, line)
+			return p.failed(line)
 		}
 		return reason
 	case plainError:
@@ -87,8 +86,7 @@ func (p *Parser) errorLine(line []byte) (reason string) {
 			// What stats answers to a group it does not know, and others to what
 			// they can't do. Such a request has no body that could be taken for
 			// commands.
-			p.done(Failed, line)
-			return ""
+			return p.failed(line)
 		}
 		return reasonError
 	}

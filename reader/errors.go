@@ -45,6 +45,7 @@ const (
 	reasonHeader      = "malformed reply line"
 	reasonShape       = "reply of another kind than its request has"
 	reasonUnknown     = "unknown reply"
+	reasonTooMany     = "more replies than the run has requests"
 	reasonError       = "server answered ERROR (unknown command)"
 	reasonBadChunk    = "server answered CLIENT_ERROR bad data chunk"
 	reasonBadFormat   = "server answered CLIENT_ERROR bad command line format"

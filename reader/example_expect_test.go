@@ -9,11 +9,12 @@ import (
 // outcome is a slot that prints how its request ended.
 type outcome struct{ expect reader.Expect }
 
-func (o *outcome) Expect() *reader.Expect  { return &o.expect }
-func (o *outcome) Value(it *reader.Item)   { fmt.Printf("%s has ", it.Key) }
-func (o *outcome) Chunk(p []byte)          { fmt.Printf("%s\n", p) }
-func (o *outcome) Stat(name, value []byte) { fmt.Printf("%s is %s\n", name, value) }
-func (o *outcome) Done(res *reader.Result) { fmt.Printf("%s %q\n", text(res.Status), res.Line) }
+func (o *outcome) Expect() *reader.Expect     { return &o.expect }
+func (o *outcome) Value(it *reader.Item)      { fmt.Printf("%s has ", it.Key) }
+func (o *outcome) Chunk(p []byte)             { fmt.Printf("%s\n", p) }
+func (o *outcome) Answer(int, *reader.Result) {}
+func (o *outcome) Stat(name, value []byte)    { fmt.Printf("%s is %s\n", name, value) }
+func (o *outcome) Done(res *reader.Result)    { fmt.Printf("%s %q\n", text(res.Status), res.Line) }
 
 func text(s reader.Status) string {
 	switch s {

@@ -13,10 +13,11 @@ type large struct {
 	value  []byte
 }
 
-func (g *large) Expect() *reader.Expect { return &g.expect }
-func (g *large) Value(it *reader.Item)  { g.value = make([]byte, 0, it.Size) }
-func (g *large) Chunk(p []byte)         { g.value = append(g.value, p...) }
-func (g *large) Stat(_, _ []byte)       {}
+func (g *large) Expect() *reader.Expect   { return &g.expect }
+func (g *large) Value(it *reader.Item)    { g.value = make([]byte, 0, it.Size) }
+func (g *large) Chunk(p []byte)           { g.value = append(g.value, p...) }
+func (*large) Answer(int, *reader.Result) {}
+func (g *large) Stat(_, _ []byte)         {}
 func (g *large) Done(r *reader.Result) {
 	fmt.Println(len(g.value), "bytes, OK:", r.Status == reader.OK)
 }

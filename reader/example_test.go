@@ -12,11 +12,12 @@ type get struct {
 	value  []byte
 }
 
-func (g *get) Expect() *reader.Expect { return &g.expect }
-func (g *get) Value(it *reader.Item)  { g.value = make([]byte, 0, it.Size) }
-func (g *get) Chunk(p []byte)         { g.value = append(g.value, p...) }
-func (g *get) Stat(_, _ []byte)       {}
-func (g *get) Done(r *reader.Result)  { fmt.Printf("status %d, value %q\n", r.Status, g.value) }
+func (g *get) Expect() *reader.Expect         { return &g.expect }
+func (g *get) Value(it *reader.Item)          { g.value = make([]byte, 0, it.Size) }
+func (g *get) Chunk(p []byte)                 { g.value = append(g.value, p...) }
+func (g *get) Answer(_ int, _ *reader.Result) {}
+func (g *get) Stat(_, _ []byte)               {}
+func (g *get) Done(r *reader.Result)          { fmt.Printf("status %d, value %q\n", r.Status, g.value) }
 
 // fifo holds the slots of the requests that were sent, in order.
 type fifo []reader.Slot

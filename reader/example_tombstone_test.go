@@ -14,9 +14,10 @@ type call struct {
 	gone   bool
 }
 
-func (c *call) Expect() *reader.Expect { return &c.expect }
-func (c *call) Value(*reader.Item)     {}
-func (c *call) Stat(_, _ []byte)       {}
+func (c *call) Expect() *reader.Expect     { return &c.expect }
+func (c *call) Value(*reader.Item)         {}
+func (c *call) Answer(int, *reader.Result) {}
+func (c *call) Stat(_, _ []byte)           {}
 
 func (c *call) Chunk(p []byte) {
 	if !c.gone {

@@ -23,6 +23,10 @@ var shapes = map[byte]Expect{
 	'u': {Kind: Meta, Value: ValueUnless, Unless: 5, Raw: true},
 	'i': {Kind: Meta, Want: WantTTL | WantIdle | WantFetched},
 	'p': answers,
+	'q': quiet(1, 4),
+	'Q': quiet(1, 3, "a", "YQ==", "k"),
+	't': loud(1, 3),
+	'T': loud(1, 2, "k", "YQ=="),
 	'x': {},
 }
 
@@ -31,13 +35,14 @@ var shapes = map[byte]Expect{
 // also cuts it in pieces of that length.
 func FuzzParse(f *testing.F) {
 	for _, s := range scripts {
-		for _, shape := range []string{"kkkkkk", "mmmmmm", "vk", "ssss", "llllll", "bb", "uuuuuu", "iiii", "ddddd", "pppppp"} {
+		for _, shape := range []string{"kkkkkk", "mmmmmm", "vk", "ssss", "llllll", "bb", "uuuuuu", "iiii", "ddddd", "pppppp", "qqm", "Qm", "tm", "Tm"} {
 			f.Add([]byte(s.stream), shape, uint16(7))
 		}
 	}
 	for _, c := range poisons {
 		f.Add([]byte(c.stream), "o", uint16(3))
 		f.Add([]byte(c.stream), "v", uint16(3))
+		f.Add([]byte(c.stream), "q", uint16(3))
 	}
 	f.Fuzz(func(t *testing.T, stream []byte, letters string, step uint16) {
 		if len(letters) > 64 || len(stream) > 4*MaxLine {

@@ -143,7 +143,7 @@ func randomValues(r *rand.Rand, x *exchange) {
 			continue
 		}
 		v := randomValue(r)
-		it := Item{Key: []byte(key), Flags: r.Uint32()}
+		it := Item{Key: []byte(key), Flags: r.Uint32(), Index: len(x.expect.Keys) - 1}
 		x.reply = fmt.Appendf(x.reply, "VALUE %s %d %d", key, it.Flags, len(v))
 		if r.IntN(3) > 0 {
 			it.CAS = r.Uint64()
@@ -157,6 +157,52 @@ func randomValues(r *rand.Rand, x *exchange) {
 		return
 	}
 	x.reply = append(x.reply, "END\r\n"...)
+	x.done(OK, "", Item{})
+}
+
+// randomRun is a run of gets or of deletes, quiet or loud.
+func randomRun(r *rand.Rand, x *exchange) {
+	n := 1 + r.IntN(20)
+	x.expect = Expect{Kind: Run, Opaque: 1 + r.Uint32N(1<<31), Count: n, Quiet: r.IntN(2) == 0}
+	values := r.IntN(2) == 0
+	hidden := 0 // since the last answer
+	for i := range n {
+		opaque := x.expect.Opaque + uint32(i)
+		it := Item{Index: i}
+		key := ""
+		if values {
+			key = randomKey(r)
+			it.Key = []byte(key)
+			x.expect.Keys, x.expect.Coded = append(x.expect.Keys, key), append(x.expect.Coded, false)
+			key = " k" + key
+		}
+		switch k := r.IntN(10); {
+		case k == 0:
+			line := "SERVER_ERROR busy"
+			x.reply = fmt.Appendf(x.reply, "%s\r\n", line)
+			first := i
+			if x.expect.Quiet {
+				first, hidden = i-hidden, hidden+1
+			}
+			x.say("answer %d %d %q %s", first, Failed, line, itemText(&Item{}))
+		case k < 4 && x.expect.Quiet:
+			hidden++
+		case values && k < 8:
+			v := randomValue(r)
+			it.CAS = r.Uint64()
+			x.reply = fmt.Appendf(x.reply, "VA %d O%x%s c%d\r\n", len(v), opaque, key, it.CAS)
+			x.value(it, v)
+			hidden = 0
+		default:
+			x.reply = fmt.Appendf(x.reply, "NF O%x%s\r\n", opaque, key)
+			it.Index = 0
+			x.say("answer %d %d %q %s", i, NotFound, "", itemText(&it))
+			hidden = 0
+		}
+	}
+	if x.expect.Quiet {
+		x.reply = append(x.reply, "MN\r\n"...)
+	}
 	x.done(OK, "", Item{})
 }
 
@@ -219,7 +265,9 @@ func newSession(r *rand.Rand) *session {
 	s := &session{tombs: map[int]bool{}}
 	for i := range 1 + r.IntN(12) {
 		var x exchange
-		switch r.IntN(7) {
+		switch r.IntN(9) {
+		case 7, 8:
+			randomRun(r, &x)
 		case 0:
 			randomValues(r, &x)
 		case 1:

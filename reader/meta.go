@@ -12,35 +12,13 @@ import "math"
 // "though this is not strict" (protocol.txt, Meta Commands); W, X and Z come
 // last, unasked.
 func (p *Parser) meta(line []byte) (reason string) {
-	if len(line) < 2 || len(line) > 2 && line[2] != ' ' {
+	status, size, rest, reason := metaStatus(line)
+	switch {
+	case reason != "":
+		return reason
+	case status == 0:
 		return p.errorLine(line)
-	}
-	var status Status
-	rest, size := line[2:], -1
-	switch string(line[:2]) {
-	case "VA":
-		if len(rest) == 0 {
-			return reasonSize
-		}
-		v, n, ok := number(rest[1:], MaxValue)
-		if !ok {
-			return reasonSize
-		}
-		status, rest, size = OK, rest[1+n:], int(v)
-	case "HD", "MN":
-		status = OK
-	case "EN":
-		status = Miss
-	case "NF":
-		status = NotFound
-	case "NS":
-		status = NotStored
-	case "EX":
-		status = Exists
-	default:
-		return p.errorLine(line)
-	}
-	if !p.expect.fits(status, size >= 0) {
+	case !p.expect.fits(status, size >= 0):
 		return reasonShape
 	}
 	if reason = p.flags(rest, status == OK); reason != "" {
@@ -61,6 +39,37 @@ func (p *Parser) meta(line []byte) (reason string) {
 	p.result.Item.Size = size
 	p.value()
 	return ""
+}
+
+// metaStatus reads a reply line up to its flags. Without a value size is -1; a
+// status of 0 is that of a line which is none of the meta protocol's.
+func metaStatus(line []byte) (status Status, size int, rest []byte, reason string) {
+	if len(line) < 2 || len(line) > 2 && line[2] != ' ' {
+		return 0, -1, nil, ""
+	}
+	rest, size = line[2:], -1
+	switch string(line[:2]) {
+	case "VA":
+		if len(rest) == 0 {
+			return 0, -1, nil, reasonSize
+		}
+		v, n, ok := number(rest[1:], MaxValue)
+		if !ok {
+			return 0, -1, nil, reasonSize
+		}
+		status, rest, size = OK, rest[1+n:], int(v)
+	case "HD", "MN":
+		status = OK
+	case "EN":
+		status = Miss
+	case "NF":
+		status = NotFound
+	case "NS":
+		status = NotStored
+	case "EX":
+		status = Exists
+	}
+	return status, size, rest, ""
 }
 
 // flags reads the flags of a reply into result.Item and verifies opaque and

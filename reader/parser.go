@@ -18,7 +18,9 @@ type Parser struct {
 	state  state
 	kind   Kind    // of slot's reply
 	left   int     // stateValue: bytes of the value still to come
-	seen   int     // Values: keys of expect.Keys used up; Stats: lines
+	seen   int     // Values: keys of expect.Keys used up; Run: requests; Stats: lines
+	lines  int     // Run, quiet: error lines since a request was last seen answered
+	one    Expect  // Run: what the reply to one of the requests has to look like
 	slot   Slot    // reply begun and not done, or nil
 	expect *Expect // of slot
 	result Result  // lent to the slot; here because a local would escape to the heap
@@ -125,7 +127,7 @@ func (p *Parser) line(rest []byte, q Queue) (n int, reason string) {
 		if s == nil {
 			return 0, reasonUnasked
 		}
-		p.slot, p.expect, p.seen = s, s.Expect(), 0
+		p.slot, p.expect, p.seen, p.lines = s, s.Expect(), 0, 0
 		p.kind = p.expect.Kind
 	}
 	if len(rest) > MaxLine {
@@ -148,6 +150,8 @@ func (p *Parser) line(rest []byte, q Queue) (n int, reason string) {
 		reason = p.values(line)
 	case Stats:
 		reason = p.stats(line)
+	case Run:
+		reason = p.run(line)
 	case Line:
 		reason = p.single(line)
 	case Debug:
@@ -177,8 +181,11 @@ func (p *Parser) valueEnd(rest []byte) (n int, reason string) {
 		return 0, reasonValueEnd
 	}
 	p.state = stateLine
-	if p.kind == Meta {
+	switch p.kind {
+	case Meta:
 		p.done(OK, nil)
+	case Run:
+		p.endLoud()
 	}
 	return 2, ""
 }

@@ -45,6 +45,11 @@ func (r *recorder) Stat(name, value []byte) {
 	r.say("stat %q %q", name, value)
 }
 
+func (r *recorder) Answer(i int, res *Result) {
+	r.check("Answer")
+	r.say("answer %d %d %q %s", i, res.Status, res.Line, itemText(&res.Item))
+}
+
 func (r *recorder) Done(res *Result) {
 	r.check("Done")
 	r.done = true
@@ -76,6 +81,9 @@ func itemText(it *Item) string {
 	}
 	if it.Idle != 0 {
 		s += fmt.Sprintf(" l%d", it.Idle)
+	}
+	if it.Index > 0 {
+		s += fmt.Sprintf(" #%d", it.Index)
 	}
 	for _, f := range []struct {
 		set  bool

@@ -11,6 +11,9 @@ const (
 	Values
 	// Stats: STAT lines, then END (or a lone RESET, or OK).
 	Stats
+	// Run: the replies to requests of the meta protocol that are one slot: one to
+	// each, or, if they are quiet, those that are not nominal, then MN.
+	Run
 	// Line: exactly one line, whatever it says: OK, VERSION 1.6.18, STORED.
 	Line
 	// Debug: the one line that me has: ME with what is known of an item, or EN.
@@ -35,7 +38,9 @@ type Expect struct {
 	Kind Kind
 	// Opaque, Meta: sent as O<hex>; a reply that carries another one is poison,
 	// and so are VA, HD and MN without it. If zero, none was sent, and a reply
-	// with one is poison. The server returns none for mn.
+	// with one is poison. The server returns none for mn. Run: that of the first
+	// request; those behind it have the numbers that follow. In a quiet run every
+	// reply must have one.
 	Opaque uint32
 	// Key, Meta: the key, as sent, that a reply's k flag must return; VA, HD
 	// and MN without one are poison. If empty, no k flag was sent, or its key
@@ -45,7 +50,7 @@ type Expect struct {
 	// returns a key in the form its item was stored under, which need not be
 	// the one asked for, and either passes; see Item.Key.
 	Base64 bool
-	// Allow and Value, Meta: what the request can be answered with, error lines
+	// Allow and Value, Meta and Run: what the request can be answered with, error lines
 	// apart. Anything else is poison.
 	Allow StatusSet
 	Value ValueRule
@@ -68,8 +73,14 @@ type Expect struct {
 	// could take for commands, so that any error line is all of the answer.
 	Bare bool
 	// Keys, Values: the keys asked for; those returned must be a subsequence,
-	// in order.
+	// in order. Run: what Key is for each request; none if no k flags were sent.
 	Keys []string
+	// Coded, Run: what Base64 is for each of Keys; none if it is false for all.
+	Coded []bool
+	// Count and Quiet, Run: how many requests there are, and whether they have the
+	// q flag, and an mn behind them.
+	Count int
+	Quiet bool
 }
 
 // ValueRule says whether a reply of the meta protocol that states success brings
@@ -128,6 +139,7 @@ const (
 // Item is the header of one value.
 type Item struct {
 	Key                        []byte // as returned by the server (base64 if the item was stored so), nil if it was not; valid during the call only
+	Index                      int    // Values: which of Keys it is; Run: which request's
 	Size                       int    // bytes of the value; of a reply without one, what the s flag said
 	Flags                      uint32 // client flags
 	CAS                        uint64
@@ -147,7 +159,7 @@ type Result struct {
 
 // Slot is one place in a connection's FIFO: the request whose reply is due.
 // Its methods are called in the order Expect, then any number of Value (each
-// followed by the Chunks of that value) or Stat, then Done, once. A slot whose
+// followed by the Chunks of that value), Answer or Stat, then Done, once. A slot whose
 // caller has given up is a tombstone: it is called just the same and throws
 // away what it is given.
 type Slot interface {
@@ -161,6 +173,11 @@ type Slot interface {
 	Value(it *Item)
 	// Chunk gives the value's next bytes, which are valid during the call only.
 	Chunk(p []byte)
+	// Answer gives, of a Run, what the reply to request i says, if that is not a
+	// value. If the run is quiet and the reply an error line, it answers one of the
+	// requests from i on that have not been answered when the next reply comes. r is
+	// valid during the call only.
+	Answer(i int, r *Result)
 	// Stat gives one STAT line (or ITEM or PREFIX, of stats cachedump and
 	// stats detail dump); both are valid during the call only.
 	Stat(name, value []byte)

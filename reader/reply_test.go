@@ -9,6 +9,23 @@ import (
 
 func meta(opaque uint32, key string) Expect { return Expect{Kind: Meta, Opaque: opaque, Key: key} }
 
+// quiet and loud are runs of n requests. Those that carry values have keys, of which
+// the second was sent as base64.
+func quiet(opaque uint32, n int, keys ...string) Expect {
+	e := loud(opaque, n, keys...)
+	e.Quiet = true
+	return e
+}
+
+func loud(opaque uint32, n int, keys ...string) Expect {
+	e := Expect{Kind: Run, Opaque: opaque, Count: n, Keys: keys}
+	if e.Allow = Statuses(OK, NotFound, Miss); len(keys) > 1 {
+		e.Coded = make([]bool, n)
+		e.Coded[1] = true
+	}
+	return e
+}
+
 func values(keys ...string) Expect { return Expect{Kind: Values, Keys: keys} }
 
 // scripts are streams that a server sends, most of them as memcached 1.6.18
@@ -77,10 +94,10 @@ var scripts = []struct {
 			`1: done 6 "CLIENT_ERROR invalid flag" n0 f0 c0`, `2: done 6 "SERVER_ERROR" n0 f0 c0`, `3: done 1 "" kk n0 f0 c0`}},
 	{"gets", []Expect{values("a", "zz", "b", "c"), meta(1, "")},
 		"VALUE a 3 2 9\r\naa\r\nVALUE b 0 0 10\r\n\r\nVALUE c 4294967295 2 11\r\ncc\r\nEND\r\nHD O1\r\n",
-		[]string{"0: value ka n2 f3 c9", `0: data "aa"`, "0: value kb n0 f0 c10",
-			"0: value kc n2 f4294967295 c11", `0: data "cc"`, `0: done 1 "" n0 f0 c0`, `1: done 1 "" n0 f0 c0`}},
+		[]string{"0: value ka n2 f3 c9", `0: data "aa"`, "0: value kb n0 f0 c10 #2",
+			"0: value kc n2 f4294967295 c11 #3", `0: data "cc"`, `0: done 1 "" n0 f0 c0`, `1: done 1 "" n0 f0 c0`}},
 	{"get of a key twice", []Expect{values("a", "a", "b")}, "VALUE a 3 2\r\naa\r\nVALUE a 3 2\r\nEN\r\nEND\r\n",
-		[]string{"0: value ka n2 f3 c0", `0: data "aa"`, "0: value ka n2 f3 c0", `0: data "EN"`, `0: done 1 "" n0 f0 c0`}},
+		[]string{"0: value ka n2 f3 c0", `0: data "aa"`, "0: value ka n2 f3 c0 #1", `0: data "EN"`, `0: done 1 "" n0 f0 c0`}},
 	{"all missed", []Expect{values("a"), values("b")}, "END\r\nEND\r\n",
 		[]string{`0: done 1 "" n0 f0 c0`, `1: done 1 "" n0 f0 c0`}},
 	{"gets cut short", []Expect{values("a", "b"), values("a")},
@@ -88,6 +105,20 @@ var scripts = []struct {
 		[]string{"0: value ka n1 f0 c1", `0: data "x"`,
 			`0: done 6 "SERVER_ERROR out of memory writing get response" n0 f0 c0`,
 			"1: value ka n1 f0 c1", `1: data "x"`, `1: done 1 "" n0 f0 c0`}},
+	{"quiet deletes", []Expect{quiet(0xe, 4), quiet(1, 2), meta(3, "")}, "NF O10\r\nNF O11\r\nMN\r\nMN\r\nHD O3\r\n",
+		[]string{`0: answer 2 3 "" n0 f0 c0`, `0: answer 3 3 "" n0 f0 c0`, `0: done 1 "" n0 f0 c0`, `1: done 1 "" n0 f0 c0`, `2: done 1 "" n0 f0 c0`}},
+	{"quiet deletes, some refused", []Expect{quiet(1, 5)}, "SERVER_ERROR busy\r\nNF O2\r\nSERVER_ERROR busy\r\nCLIENT_ERROR invalid flag\r\nMN\r\n",
+		[]string{`0: answer 0 6 "SERVER_ERROR busy" n0 f0 c0`, `0: answer 1 3 "" n0 f0 c0`,
+			`0: answer 2 6 "SERVER_ERROR busy" n0 f0 c0`, `0: answer 2 6 "CLIENT_ERROR invalid flag" n0 f0 c0`, `0: done 1 "" n0 f0 c0`}},
+	{"a server that is not quiet", []Expect{quiet(1, 3)}, "HD O1\r\nHD O2\r\nNF O3\r\nMN\r\n",
+		[]string{`0: answer 0 1 "" n0 f0 c0`, `0: answer 1 1 "" n0 f0 c0`, `0: answer 2 3 "" n0 f0 c0`, `0: done 1 "" n0 f0 c0`}},
+	{"loud touches", []Expect{loud(9, 4), meta(1, "")}, "HD O9\r\nEN\r\nSERVER_ERROR busy\r\nEN Oc\r\nHD O1\r\n",
+		[]string{`0: answer 0 1 "" n0 f0 c0`, `0: answer 1 2 "" n0 f0 c0`, `0: answer 2 6 "SERVER_ERROR busy" n0 f0 c0`,
+			`0: answer 3 2 "" n0 f0 c0`, `0: done 1 "" n0 f0 c0`, `1: done 1 "" n0 f0 c0`}},
+	{"quiet gets", []Expect{quiet(1, 3, "a", "Yg==", "c")}, "VA 1 O2 kb f0 c7\r\nx\r\nVA 0 O3 kc\r\n\r\nMN\r\n",
+		[]string{`0: value kb n1 f0 c7 #1`, `0: data "x"`, `0: value kc n0 f0 c0 #2`, `0: done 1 "" n0 f0 c0`}},
+	{"loud gets", []Expect{loud(1, 2, "a", "YQ=="), meta(5, "")}, "VA 0 O1 ka W\r\n\r\nVA 3 O2 kYQ== b Z\r\nMN\r\r\nHD O5\r\n",
+		[]string{`0: value ka n0 f0 c0 W`, `0: value kYQ== n3 f0 c0 #1 Z`, `0: data "MN\r"`, `0: done 1 "" n0 f0 c0`, `1: done 1 "" n0 f0 c0`}},
 	{"stats", []Expect{{Kind: Stats}, {Kind: Stats}, {Kind: Stats}, {Kind: Stats}},
 		"STAT pid 9169\r\nSTAT addr unix:/a b  c\r\nSTAT empty \r\nSTAT none\r\nEND\r\nRESET\r\nOK\r\nEND\r\n",
 		[]string{`0: stat "pid" "9169"`, `0: stat "addr" "unix:/a b  c"`, `0: stat "empty" ""`, `0: stat "none" ""`,

@@ -49,7 +49,7 @@ func (p *Parser) values(line []byte) (reason string) {
 			return reasonHeader
 		}
 	}
-	it.Key, it.Flags, it.Size = key, uint32(flags), int(size)
+	it.Key, it.Flags, it.Size, it.Index = key, uint32(flags), int(size), p.seen-1
 	p.value()
 	return ""
 }

@@ -1,0 +1,157 @@
+package client
+
+import (
+	"sync"
+
+	"github.com/memring/memring/reader"
+)
+
+// run is what an op has that asks for many keys: the keys, and what is known of
+// each. It is the op's, so that a tombstone has all it needs; the caller's slices
+// are not referred to.
+//
+// Keys are answered in order. Those before settled have their answers: what has
+// said so is a reply to them, or to one behind them. In a quiet run, where an error
+// line may be the answer to any of those not yet settled, the next reply narrows it
+// down to those before it. If there are as many error lines as keys it can be, each
+// has its own; else one of them was refused and others were carried out, and nobody
+// can tell which: the outcome of each is unknown.
+type run struct {
+	keys  []string // as the server knows them
+	names []string // as the caller does; empty: the same
+	coded []bool   // sent as base64; empty: none
+	quiet bool
+	// options are those of a get that asks for Info; they outlive the run's caller.
+	options *GetOptions
+
+	statuses []reader.Status // of the runs that only have statuses; 0: nominal, and left out
+	settled  int
+	told     int     // settled when the caller gave up
+	lines    []error // error lines since a key was last settled
+	refusals []refusedKeys
+}
+
+// refusedKeys are the keys from..to-1 of a run that have no other answer than an error.
+type refusedKeys struct {
+	from, to int
+	err      error
+	outcome  Outcome // Answered if it is known which line is whose
+}
+
+const (
+	// runKeys is how many keys one run of deletes, touches or gets has at most.
+	runKeys = 32
+	// maxRunBytes is from how many bytes on a run takes no further key.
+	maxRunBytes = 8 << 10
+)
+
+var runs = sync.Pool{New: func() any { return new(run) }}
+
+// startRun gives o a run without keys.
+func (o *op) startRun(quiet bool) *run {
+	o.run = runs.Get().(*run)
+	o.run.quiet = quiet
+	return o.run
+}
+
+// add appends a key, which the caller knows by that name.
+func (r *run) add(w wireKey, name string) {
+	if name != w.text && len(r.names) == 0 {
+		r.names = append(r.names, r.keys...)
+	}
+	if name != w.text || len(r.names) > 0 {
+		r.names = append(r.names, name)
+	}
+	if w.base64 && len(r.coded) == 0 {
+		r.coded = append(r.coded, make([]bool, len(r.keys))...)
+	}
+	r.keys = append(r.keys, w.text)
+	if w.base64 || len(r.coded) > 0 {
+		r.coded = append(r.coded, w.base64)
+	}
+}
+
+// name is the caller's name of key i.
+func (r *run) name(i int) string {
+	if len(r.names) > 0 {
+		return r.names[i]
+	}
+	return r.keys[i]
+}
+
+// settle notes that the keys before i have their answers.
+func (r *run) settle(i int) {
+	switch n := len(r.lines); {
+	case i <= r.settled:
+		return
+	case n == 0:
+	case n == i-r.settled:
+		for k, err := range r.lines {
+			r.refusals = append(r.refusals, refusedKeys{r.settled + k, r.settled + k + 1, err, Answered})
+		}
+	default:
+		r.refusals = append(r.refusals, refusedKeys{r.settled, i, r.lines[0], Unknown})
+	}
+	clear(r.lines)
+	r.lines = r.lines[:0]
+	r.settled = i
+}
+
+// answer takes a reply without a value.
+func (r *run) answer(i int, res *reader.Result) {
+	if res.Status == reader.Failed {
+		if r.settle(i); !r.quiet {
+			r.refusals = append(r.refusals, refusedKeys{i, i + 1, failure(res.Line), Answered})
+			r.settled = i + 1
+			return
+		}
+		r.lines = append(r.lines, failure(res.Line))
+		return
+	}
+	r.settle(i)
+	if n := len(r.keys); len(r.statuses) < n {
+		r.statuses = append(r.statuses, make([]reader.Status, n-len(r.statuses))...)
+	}
+	r.statuses[i] = res.Status
+	r.settled = i + 1
+}
+
+// errors calls f for each key before end with its error, nil for those that went as
+// they should. All of them are settled.
+func (r *run) errors(v verb, srv *server, from, end int, f func(i int, err error)) {
+	refused := r.refusals
+	for i := from; i < end; i++ {
+		for len(refused) > 0 && refused[0].to <= i {
+			refused = refused[1:]
+		}
+		var err error
+		switch {
+		case len(refused) > 0 && refused[0].from <= i:
+			err = refused[0].opError(v, srv)
+		case i < len(r.statuses) && r.statuses[i] != 0:
+			err = statusError(v, srv, r.statuses[i])
+		}
+		f(i, err)
+	}
+}
+
+func (k *refusedKeys) opError(v verb, srv *server) *OpError {
+	return &OpError{Op: v.String(), Server: srv.name, Err: k.err, Outcome: k.outcome}
+}
+
+// put empties the run and gives it back.
+func (r *run) put() {
+	clear(r.keys)
+	clear(r.names)
+	clear(r.lines)
+	clear(r.refusals)
+	clear(r.statuses)
+	*r = run{keys: r.keys[:0], names: r.names[:0], coded: r.coded[:0],
+		statuses: r.statuses[:0], lines: r.lines[:0], refusals: r.refusals[:0]}
+	if cap(r.keys) <= maxKeptKeys {
+		runs.Put(r)
+	}
+}
+
+// maxKeptKeys bounds the runs that are kept for others.
+const maxKeptKeys = 4096

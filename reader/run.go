@@ -1,0 +1,120 @@
+package reader
+
+// run takes a line of the reply to a run: requests of the meta protocol that are
+// one slot, with opaques that are consecutive numbers.
+//
+// A loud run is answered line by line, one to each request, so the next line is
+// the next request's, an error line too. It ends with the last one's.
+//
+// In a quiet one (flag q) the server leaves out what is nominal, and an mn behind
+// it marks the end:
+//
+//	NF O2
+//	NF O5
+//	MN
+//
+// (protocol.txt, "Quiet mode semantics" of the meta commands.) The opaque says
+// which request a line answers, and since the server answers in order, that all
+// those passed over went as they should. An error line, which has no opaque, is
+// the answer to one of those not past yet; nobody can say to which, but there
+// cannot be more such lines than requests.
+func (p *Parser) run(line []byte) (reason string) {
+	e := p.expect
+	if e.Quiet && string(line) == "MN" {
+		p.done(OK, nil)
+		return ""
+	}
+	status, size, rest, reason := metaStatus(line)
+	switch {
+	case reason != "":
+		return reason
+	case status == 0:
+		return p.errorLine(line)
+	case !e.fits(status, size >= 0):
+		return reasonShape
+	}
+	i := p.seen
+	if e.Quiet {
+		if i, reason = p.place(rest); reason != "" {
+			return reason
+		}
+		if p.lines > i-p.seen {
+			return reasonTooMany
+		}
+	} else if i == e.Count {
+		return reasonTooMany
+	}
+	p.one.Opaque, p.one.Want = e.Opaque+uint32(i), e.Want
+	if len(e.Keys) > 0 {
+		p.one.Key, p.one.Base64 = e.Keys[i], len(e.Coded) > 0 && e.Coded[i]
+	}
+	p.expect = &p.one
+	reason = p.flags(rest, status == OK)
+	p.expect, p.one = e, Expect{}
+	if reason != "" {
+		return reason
+	}
+	p.seen, p.lines = i+1, 0
+	if size >= 0 {
+		p.result.Item.Size, p.result.Item.Index = size, i
+		p.value()
+		return ""
+	}
+	p.answer(i, status, nil)
+	return ""
+}
+
+// place finds out by its opaque which request a line answers: one behind those
+// that are past.
+func (p *Parser) place(flags []byte) (i int, reason string) {
+	for at := 0; at < len(flags); at++ {
+		if flags[at] == ' ' {
+			continue
+		}
+		if flags[at] == 'O' {
+			o, _, ok := opaque(flags[at+1:])
+			o -= p.expect.Opaque
+			if !ok || o >= uint32(p.expect.Count) || int(o) < p.seen {
+				return 0, reasonOpaque
+			}
+			return int(o), ""
+		}
+		at += tokenLen(flags[at:])
+	}
+	return 0, reasonNoOpaque
+}
+
+// answer gives the slot a reply without a value.
+func (p *Parser) answer(i int, status Status, line []byte) {
+	r := &p.result
+	r.Status, r.Line = status, line
+	p.slot.Answer(i, r)
+	*r = Result{}
+	p.endLoud()
+}
+
+// endLoud ends a loud run with its last reply.
+func (p *Parser) endLoud() {
+	if !p.expect.Quiet && p.seen == p.expect.Count {
+		p.done(OK, nil)
+	}
+}
+
+// failed takes an error line after which the stream is in sync.
+func (p *Parser) failed(line []byte) (reason string) {
+	if p.kind != Run {
+		p.done(Failed, line)
+		return ""
+	}
+	i := p.seen
+	if i+p.lines >= p.expect.Count {
+		return reasonTooMany
+	}
+	if p.expect.Quiet {
+		p.lines++
+	} else {
+		p.seen++
+	}
+	p.answer(i, Failed, line)
+	return ""
+}
