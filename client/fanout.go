@@ -15,11 +15,13 @@ import (
 // in a [lane] of its own. All requests signal one waiter, and since waiting drives
 // I/O, replies are read while requests are still to be written.
 type fanout struct {
-	cl       *Client
-	eng      *engineSlot
-	own      transport.Waiter
-	job      job
-	values   bool          // the job takes values as they come
+	cl  *Client
+	eng *engineSlot
+	own transport.Waiter
+	job job
+	// hits, if not nil, takes values as they come, and reports whether the caller wants
+	// more. What it was given counts as answered, and job.settled is not called.
+	hits     func(list []Lease) (more bool)
 	limit    time.Time     // when the call ends; zero: never
 	patience time.Duration // for how long a server may bring nothing; 0: until limit
 	lanes    []lane        // by server
@@ -42,12 +44,11 @@ type job interface {
 	ask(f *fanout, o *op, entries []int) (n int, err error)
 	// settled takes the answers of the first entries that have one, of a request that
 	// will bring no more, and returns how many they are. It may be called with o's
-	// lock held, and is not if the job takes values.
+	// lock held.
 	settled(srv *server, o *op, entries []int) (n int)
-	// fail says that entries will have no answer. srv is nil if none was chosen.
+	// fail says that entries will have no answer, and reports whether the caller wants
+	// to hear of others. srv is nil if none was chosen.
 	fail(srv *server, entries []int, err error, outcome Outcome) (more bool)
-	// hits takes values that have come.
-	hits(list []Lease) (more bool)
 }
 
 // fanout returns one for a call. It recycles itself at the end of its run.
@@ -182,7 +183,7 @@ func (f *fanout) look(l *lane) (came, more bool) {
 	o := p.o
 	var hits []Lease
 	o.mu.Lock()
-	if f.values {
+	if f.hits != nil {
 		hits, o.hits, f.buf = o.hits, f.buf, nil
 		p.taken = o.run.settled
 	}
@@ -217,7 +218,7 @@ func (f *fanout) conclude(l *lane) (refused []refusedKeys) {
 		l.giveBack(p)
 		return nil
 	}
-	if f.values {
+	if f.hits != nil {
 		refused = append(refused, o.run.refusals...)
 	} else {
 		p.taken = f.job.settled(l.srv, o, l.todo[p.from:p.to])
@@ -240,7 +241,7 @@ func (f *fanout) yield(hits []Lease) (more bool) {
 		}
 		return true
 	}
-	more = f.job.hits(hits)
+	more = f.hits(hits)
 	clear(hits)
 	f.buf = hits[:0]
 	return more
@@ -296,7 +297,7 @@ func (f *fanout) end() {
 	for i := range f.lanes {
 		f.lanes[i].reset()
 	}
-	f.job, f.wires, f.values = nil, kept(f.wires), false
+	f.job, f.wires, f.hits = nil, kept(f.wires), nil
 	f.own.Take()
 	clear(f.on)
 	f.cl, f.limit, f.patience = nil, time.Time{}, 0

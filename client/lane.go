@@ -125,7 +125,13 @@ func (f *fanout) fill(ctx context.Context, l *lane) {
 			continue
 		}
 		o.w = &f.own
-		switch err := l.c.push(o); {
+		if o.needs != 0 {
+			err = f.cl.qualify(ctx, f.deadline(l), l.c, o)
+		}
+		if err == nil {
+			err = l.c.push(o)
+		}
+		switch {
 		case err == nil:
 			l.push(part{o: o, from: l.next, to: l.next + n})
 			l.next += n
@@ -133,12 +139,34 @@ func (f *fanout) fill(ctx context.Context, l *lane) {
 			o.put() // connect finds another, as soon as nothing is in flight
 		default:
 			o.put()
-			if !l.busy() {
-				l.err = err
+			if !f.refused(l, n, err) {
+				return
 			}
-			return // too much is waiting to be sent: perhaps when some of ours has been answered
 		}
 	}
+}
+
+// refused takes the error of a request for the next n entries, and reports whether
+// others can be sent.
+func (f *fanout) refused(l *lane, n int, err error) bool {
+	var lacks *UnsupportedError
+	switch {
+	case errors.As(err, &lacks) && f.hits == nil: // of a multi-get, all want the same
+		f.job.fail(l.srv, l.todo[l.next:l.next+n], err, NotSent)
+		l.next += n
+		return true
+	case lacks != nil || !l.busy():
+		l.err = err
+	}
+	return false // too much waits to be sent: perhaps when some of ours has been answered
+}
+
+// deadline is when the lane gives up, if nothing comes. Zero is never.
+func (f *fanout) deadline(l *lane) time.Time {
+	if d := l.deadline; !d.IsZero() && (f.limit.IsZero() || d.Before(f.limit)) {
+		return d
+	}
+	return f.limit
 }
 
 // window is what the lane may have outstanding on its connection.
@@ -185,11 +213,7 @@ func (f *fanout) dial(ctx context.Context, l *lane) {
 	if f.cancel == nil {
 		f.ctx, f.cancel = context.WithCancel(ctx)
 	}
-	deadline := f.limit
-	if d := l.deadline; !d.IsZero() && (deadline.IsZero() || d.Before(deadline)) {
-		deadline = d
-	}
-	pool, dialCtx := l.pool, f.ctx
+	pool, deadline, dialCtx := l.pool, f.deadline(l), f.ctx
 	l.connecting = f.cl.spawn(func() {
 		_, err := pool.get(dialCtx, deadline)
 		f.mu.Lock()
@@ -243,7 +267,7 @@ func (l *lane) abandon(f *fanout) (unknown, notSent []int) {
 		}
 		entries := l.todo[p.from:p.to]
 		look := func(o *op) {
-			if !f.values {
+			if f.hits == nil {
 				p.taken = f.job.settled(l.srv, o, entries)
 			}
 		}

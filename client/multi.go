@@ -70,7 +70,7 @@ func (g *multiGet) options(opts []GetOptions) error {
 func (g *multiGet) run(ctx context.Context, cl *Client, keys []string, servers []int) {
 	g.keys = slices.Clone(keys)
 	f := cl.fanout(g)
-	f.values = true
+	f.hits = g.hits
 	f.limit = cl.deadline(ctx)
 	f.run(ctx, len(keys), servers)
 }
@@ -103,7 +103,7 @@ func (g *multiGet) ask(f *fanout, o *op, entries []int) (n int, err error) {
 	return n, nil
 }
 
-// settled is for jobs without values.
+// settled is not called: see fanout.hits.
 func (g *multiGet) settled(*server, *op, []int) int { return 0 }
 
 func (g *multiGet) fail(srv *server, entries []int, err error, outcome Outcome) bool {

@@ -54,22 +54,27 @@ func (cl *Client) store(ctx context.Context, v verb, it Item, opts []StoreOption
 	if err != nil {
 		return err
 	}
-	switch {
-	case len(it.Value) > MaxValueLen:
-		err = fmt.Errorf("%w: %d bytes, more than %d", ErrTooLarge, len(it.Value), MaxValueLen)
-	case v == verbCompareAndSwap && it.CAS == 0:
-		err = fmt.Errorf("%w: CompareAndSwap needs the CAS of an item that Get has returned", ErrArgument)
-	default:
-		o.exptime, err = exptime(it.TTL)
-	}
-	if err != nil {
+	if err := o.carry(&it); err != nil {
 		return o.refuse(err)
 	}
-	o.value, o.flags, o.cas = it.Value, it.Flags, it.CAS
 	if len(opts) > 0 {
 		return cl.storeWith(ctx, srv, o, opts)
 	}
 	return cl.finish(ctx, srv, o)
+}
+
+// carry has o, a store, carry an item, or says why it cannot.
+func (o *op) carry(it *Item) (err error) {
+	switch {
+	case len(it.Value) > MaxValueLen:
+		err = fmt.Errorf("%w: %d bytes, more than %d", ErrTooLarge, len(it.Value), MaxValueLen)
+	case o.verb == verbCompareAndSwap && it.CAS == 0:
+		err = fmt.Errorf("%w: CompareAndSwap needs the CAS of an item that Get has returned", ErrArgument)
+	default:
+		o.exptime, err = exptime(it.TTL)
+	}
+	o.value, o.flags, o.cas = it.Value, it.Flags, it.CAS
+	return err
 }
 
 // storeWith is the rest of a store with options.
@@ -162,17 +167,22 @@ func (cl *Client) arithmetic(ctx context.Context, v verb, key string, delta uint
 	if err := cl.do(ctx, srv, o); err != nil {
 		return 0, err
 	}
-	// A decrement that shortens the number leaves spaces behind it
-	// (protocol.txt, "Increment/Decrement").
-	n, bad := strconv.ParseUint(strings.TrimRight(string(o.dst), " "), 10, 64)
+	n, bad := o.count(srv)
 	if o.status == reader.OK && bad == nil {
 		c.tell(o)
 	}
 	if err := o.finish(srv); err != nil {
 		return 0, err
 	}
-	if bad != nil {
-		return 0, &OpError{Op: v.String(), Server: srv.name, Err: fmt.Errorf("%w: the reply is no number", ErrServer)}
+	return n, bad
+}
+
+// count reads the number that an arithmetic op was answered. A decrement that shortens
+// it leaves spaces behind it (protocol.txt, "Increment/Decrement").
+func (o *op) count(srv *server) (uint64, error) {
+	n, err := strconv.ParseUint(strings.TrimRight(string(o.dst), " "), 10, 64)
+	if err != nil {
+		return 0, &OpError{Op: o.verb.String(), Server: srv.name, Err: fmt.Errorf("%w: the reply is no number", ErrServer)}
 	}
 	return n, nil
 }
