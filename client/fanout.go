@@ -213,8 +213,8 @@ func (f *fanout) conclude(l *lane) (refused []refusedKeys) {
 	o, n := p.o, p.to-p.from
 	o.reclaim()
 	defer o.put()
-	var lost *connError
-	if errors.As(o.err, &lost) && lost.outcome == NotSent && !f.cl.closed.Load() {
+	lost := o.lost()
+	if lost != nil && lost.outcome == NotSent && !f.cl.closed.Load() {
 		l.giveBack(p)
 		return nil
 	}
@@ -305,7 +305,7 @@ func (f *fanout) end() {
 }
 
 // keptEntries is for how many entries a fanout keeps room, for others.
-const keptEntries = 4096
+const keptEntries = 1024
 
 // kept is an empty list with l's room, if that is worth it.
 func kept[T any](l []T) []T {

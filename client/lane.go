@@ -272,8 +272,7 @@ func (l *lane) abandon(f *fanout) (unknown, notSent []int) {
 			}
 		}
 		if o.reclaim(); !o.abandon(look) {
-			var lost *connError
-			if errors.As(o.err, &lost) && lost.outcome == NotSent {
+			if lost := o.lost(); lost != nil && lost.outcome == NotSent {
 				unsent = i
 			} else {
 				look(o)

@@ -71,8 +71,17 @@ func (s *multiSet) fail(srv *server, entries []int, err error, outcome Outcome) 
 
 // answered reports whether an op for one key has an answer.
 func (o *op) answered() bool {
+	return o.state == opDone && o.lost() == nil
+}
+
+// lost says how an op that is done was lost with its connection, nil if it was not.
+func (o *op) lost() *connError {
+	if o.err == nil {
+		return nil // or lost would be on the heap
+	}
 	var lost *connError
-	return o.state == opDone && !errors.As(o.err, &lost)
+	errors.As(o.err, &lost)
+	return lost
 }
 
 // answer is the error that an answered op's call returns.

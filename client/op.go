@@ -104,8 +104,10 @@ func (o *op) begin(v verb, key string) {
 // scrub drops what the op refers to, so that a pooled op keeps no caller's
 // memory alive.
 func (o *op) scrub() {
+	room := o.hits
 	o.giveBack() // what a call had borrowed that failed
 	if o.run != nil {
+		o.run.room = kept(room)
 		o.run.put()
 	}
 	o.request = request{extra: o.extra[:0]}

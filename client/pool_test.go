@@ -94,3 +94,37 @@ func TestTimeoutsAreTrouble(t *testing.T) {
 	p.gaveUp(Unknown, fmt.Errorf("%w: %w", ErrTimeout, errors.New("cause")))
 	assert.True(t, p.troubled())
 }
+
+// A batch leaves the first connection to lone requests, if there is another.
+func TestPickAside(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		pool    *pool
+		trouble bool
+		want    int // slot; -1 is none
+		more    bool
+		better  bool // than the first
+	}{
+		{"none", loads(2, -1, -1, -1), false, -1, true, false},
+		{"only the first", loads(2, 5, -1, -1), false, 0, true, false},
+		{"only one allowed", loads(1, 5, 0), false, 0, true, false},
+		{"the second, however busy", loads(2, 0, 100, -1), false, 1, false, true},
+		{"the second has debt", loads(2, 7, -3, -1), false, 0, true, false},
+		{"the least busy but the first", loads(4, 0, 100, 90, 95, 0), false, 2, false, true},
+		{"trouble", loads(3, 0, 90, 95), true, 0, false, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.trouble {
+				c.pool.trouble()
+			}
+			got, more := c.pool.pickAside()
+			if c.want < 0 {
+				assert.Nil(t, got)
+			} else {
+				assert.Same(t, c.pool.slots[c.want].Load(), got)
+			}
+			assert.Equal(t, c.more, more)
+			assert.Equal(t, c.better, c.pool.slots[0].Load() != nil && c.pool.better(c.pool.slots[0].Load()))
+		})
+	}
+}

@@ -29,6 +29,7 @@ type run struct {
 	told     int     // settled when the caller gave up
 	lines    []error // error lines since a key was last settled
 	refusals []refusedKeys
+	room     []Lease // empty; for the op's hits
 }
 
 // refusedKeys are the keys from..to-1 of a run that have no other answer than an error.
@@ -51,6 +52,7 @@ var runs = sync.Pool{New: func() any { return new(run) }}
 func (o *op) startRun(quiet bool) *run {
 	o.run = runs.Get().(*run)
 	o.run.quiet = quiet
+	o.hits, o.run.room = o.run.room, nil
 	return o.run
 }
 
@@ -147,7 +149,7 @@ func (r *run) put() {
 	clear(r.refusals)
 	clear(r.statuses)
 	*r = run{keys: r.keys[:0], names: r.names[:0], coded: r.coded[:0],
-		statuses: r.statuses[:0], lines: r.lines[:0], refusals: r.refusals[:0]}
+		statuses: r.statuses[:0], lines: r.lines[:0], refusals: r.refusals[:0], room: r.room}
 	if cap(r.keys) <= maxKeptKeys {
 		runs.Put(r)
 	}

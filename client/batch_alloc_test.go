@@ -1,0 +1,57 @@
+package client_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/memring/memring/client"
+	"github.com/memring/memring/client/memcachedtest"
+)
+
+// A batch allocates nothing for each of its items, nor for each key that is missing:
+// only a few things for itself, and lists on its connection that grow to its window.
+func TestBatchAllocs(t *testing.T) {
+	if raceEnabled {
+		t.Log("the race detector makes sync.Pool forget: allocations are counted without it")
+		return
+	}
+	onMatrix(t, func(t *testing.T, c *client.Client, _ *memcachedtest.Process) {
+		ctx := context.Background()
+		const count = 2000
+		keys := keysOf("alloc-%d", count)
+		items := make([]client.Item, count)
+		for i := range items {
+			items[i] = client.Item{Key: keys[i], Value: make([]byte, 100)}
+		}
+		for _, p := range []struct {
+			what string
+			f    func() error
+		}{
+			{"set multi", func() error { return c.SetMulti(ctx, items) }},
+			{"touch multi", func() error { return c.TouchMulti(ctx, keys, 0) }},
+			{"get multi", func() (err error) {
+				for l, e := range c.GetMultiLease(ctx, keys, client.GetOptions{NoBump: true}) {
+					if e == nil {
+						e = l.Release()
+					}
+					if e != nil {
+						err = e
+					}
+				}
+				return err
+			}},
+			{"delete multi", func() error { return client.Except(c.DeleteMulti(ctx, keys), client.ErrNotFound) }},
+		} {
+			var err error
+			n := testing.AllocsPerRun(20, func() {
+				if e := p.f(); e != nil {
+					err = e
+				}
+			})
+			require.NoError(t, err, p.what)
+			require.Less(t, n, count/10.0, p.what)
+		}
+	})
+}
