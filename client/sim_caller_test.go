@@ -40,11 +40,21 @@ func (c *simCaller) step() {
 		c.getAppend(key)
 	case n < 38:
 		c.getLease(key)
-	case n < 54:
+	case n < 49:
 		c.multi()
-	case n < 70:
+	case n < 53:
+		c.multiRun()
+	case n < 57:
+		c.setMulti()
+	case n < 60:
+		c.removeMulti()
+	case n < 62:
+		c.touchMulti()
+	case n < 65:
+		c.mixed()
+	case n < 72:
 		c.store("set", c.c.Set, key, c.perhapsCAS(key))
-	case n < 74:
+	case n < 75:
 		c.store("add", c.c.Add, key, 0)
 	case n < 77:
 		c.store("replace", c.c.Replace, key, c.perhapsCAS(key))
