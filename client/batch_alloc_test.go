@@ -17,7 +17,9 @@ func TestBatchAllocs(t *testing.T) {
 		t.Log("the race detector makes sync.Pool forget: allocations are counted without it")
 		return
 	}
-	onMatrix(t, func(t *testing.T, c *client.Client, _ *memcachedtest.Process) {
+	// Not over TLS: memcached 1.6.18 loses sight of what it has read there of stores that
+	// come many at a time.
+	onSockets(t, func(t *testing.T, c *client.Client, _ *memcachedtest.Process) {
 		ctx := context.Background()
 		const count = 2000
 		keys := keysOf("alloc-%d", count)

@@ -16,7 +16,7 @@ import (
 
 // Keys that gets cannot carry, among others, come back as they were asked for.
 func TestBinaryMulti(t *testing.T) {
-	onMatrix(t, func(t *testing.T, plain *client.Client, mc *memcachedtest.Process) {
+	onSockets(t, func(t *testing.T, plain *client.Client, mc *memcachedtest.Process) {
 		c := dial(t, &client.Config{OpTimeout: 20 * time.Second, KeyPrefix: "p:", BinaryKeys: true}, mc.Addr())
 		for name, key := range map[string]func(i int) string{
 			"all": func(i int) string { return fmt.Sprintf("%d \x00\r\n%s", i, strings.Repeat("\xff", i%100)) },
