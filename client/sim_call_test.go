@@ -98,7 +98,7 @@ func (c *simCall) judge(what string, err error, now time.Time) {
 	answered := op.Outcome == client.Answered
 	is := func(target error) bool { return errors.Is(err, target) }
 	switch {
-	case is(client.ErrNotFound), is(client.ErrNotStored), is(client.ErrConflict), is(client.ErrServer):
+	case is(client.ErrNotFound), is(client.ErrNotStored), is(client.ErrConflict), is(client.ErrServer), is(client.ErrNotModified):
 		if !answered && !(c.quiet && is(client.ErrServer)) {
 			broken("an answer whose outcome is unknown")
 		}

@@ -34,8 +34,10 @@ func (c *simCaller) run() {
 func (c *simCaller) step() {
 	key := simKeys[c.r.IntN(len(simKeys))]
 	switch n := c.r.IntN(100); {
-	case n < 15:
+	case n < 12:
 		c.get(key)
+	case n < 15:
+		c.revalidate(key)
 	case n < 27:
 		c.getAppend(key)
 	case n < 38:

@@ -24,7 +24,7 @@ func newSimServer(s *sim, i int) (*simServer, error) {
 	v := &simServer{s: s, i: i}
 	var err error
 	v.Server, err = memcachedtest.RunServer(memcachedtest.ServerOptions{
-		Network: "none", Script: v.script, RecordLimit: -1, OnConnect: v.greet,
+		Network: "none", Script: v.script, RecordLimit: -1, OnConnect: v.greet, Version: s.version(),
 	})
 	return v, err
 }

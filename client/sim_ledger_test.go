@@ -184,6 +184,9 @@ func (l *simLedger) audit(forged bool, report func(string)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for tag, facts := range l.facts {
+		if tag == "version" {
+			continue // asked whenever it is needed
+		}
 		if len(facts) > l.sent[tag] {
 			report(fmt.Sprintf("%.40q: %d sent, but the server got %d", tag, l.sent[tag], len(facts)))
 		}

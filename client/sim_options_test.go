@@ -14,6 +14,63 @@ func (c *simCaller) perhapsCAS(key string) uint64 {
 	return 0
 }
 
+// revalidate gets the item unless it has the CAS that was seen last. An old server is
+// asked for the CAS first, so that there are two requests, of which the last one that
+// was answered is the call's answer.
+func (c *simCaller) revalidate(key string) {
+	unless := c.seen[key].CAS
+	if unless == 0 {
+		c.get(key)
+		return
+	}
+	call := c.begin(c.r)
+	it, err := c.c.Get(call.ctx, key, client.GetOptions{UnlessCAS: unless})
+	call.end("get unless", err)
+	first, last := "inspect "+key, "get "+key
+	sent, same := simOutcome(err) != client.NotSent, errors.Is(err, client.ErrNotModified)
+	one := c.version() == "1.6.45"
+	unsure := one && c.level >= simLossy // it may not have told its version
+	one = one && !unsure
+	c.ledger.count(first, sent && !one, !one && !unsure && (err == nil || same))
+	c.ledger.count(last, sent, err == nil || one && simOutcome(err) == client.Answered)
+	either := func(fits func(simFact) bool) bool {
+		return c.ledger.match(first, call.invoked, fits) || c.ledger.match(last, call.invoked, fits)
+	}
+	switch {
+	case err == nil:
+		c.keep(it.Value)
+		want := simItem{key, string(it.Value), it.Flags, it.CAS, 0}
+		if !c.ledger.match(last, call.invoked, func(f simFact) bool {
+			if f.status != "VA" {
+				return false
+			}
+			got := f.items[0]
+			got.state = 0 // which may be the first one's
+			return got == want
+		}) {
+			c.wrong("the server has not answered what a get unless returned")
+		}
+		if it.CAS == unless && one {
+			c.wrong("a value that was not wanted")
+		}
+		c.checkValue(call, key, it.Value)
+		it.Value = nil
+		c.seen[key] = it
+	case same:
+		want := simItem{key, "", it.Flags, unless, it.State}
+		if it.CAS != unless || it.Value != nil || !either(func(f simFact) bool { return f.status == "HD" && f.items[0] == want }) {
+			c.wrong("the server has not said that %s is unchanged", key)
+		}
+	case errors.Is(err, client.ErrNotFound):
+		if !either(simStatus("EN")) {
+			c.wrong("the server has not said that %s is missing", key)
+		}
+		if problem := c.model.checkMiss(key, call.invoked, c.tick()); problem != "" {
+			c.wrong("a miss, but %s %s", key, problem)
+		}
+	}
+}
+
 // invalidate leaves the value there, so the model need not know.
 func (c *simCaller) invalidate(key string) {
 	d := client.DeleteOptions{Invalidate: true, IfCAS: c.perhapsCAS(key)}

@@ -105,23 +105,23 @@ func (cl *Client) storeWith(ctx context.Context, srv *server, o *op, opts []Stor
 // append to, and that by another append if somebody has stored an item in between.
 func (cl *Client) join(ctx context.Context, srv *server, o *op) error {
 	deadline := cl.deadline(ctx)
-	for range maxRounds {
+	for round := range maxRounds {
 		if err := cl.doBy(ctx, deadline, srv, o); err != nil {
-			return err
+			return partly(err, round > 0)
 		}
 		if o.create || o.status != reader.NotStored {
 			return nil
 		}
 		o.retry(true)
 		if err := cl.doBy(ctx, deadline, srv, o); err != nil {
-			return err
+			return partly(err, true)
 		}
 		if o.status != reader.NotStored {
 			return nil
 		}
 		o.retry(false)
 	}
-	return cl.doBy(ctx, deadline, srv, o)
+	return nil // not stored, as the last round has found
 }
 
 // retry makes an append whose reply has come ready to be sent again, as an add or as

@@ -39,9 +39,9 @@ func (cl *Client) fetch(ctx context.Context, srv *server, o *op, opts []GetOptio
 		return cl.do(ctx, srv, o)
 	}
 	deadline, unless := cl.deadline(ctx), o.unless
-	for range maxRounds {
+	for round := range maxRounds {
 		if err := cl.doBy(ctx, deadline, srv, o); err != nil {
-			return err
+			return partly(err, round > 0)
 		}
 		if !o.bare || o.status != reader.OK {
 			return nil // answered by one
@@ -56,11 +56,11 @@ func (cl *Client) fetch(ctx context.Context, srv *server, o *op, opts []GetOptio
 		o.bare, o.unless = false, 0
 		g.Touch, g.Vivify, g.NewCAS, g.Recache, g.UnlessCAS, g.NoBump, g.Bump = 0, 0, 0, 0, 0, true, false
 		if err := g.apply(&o.request); err != nil {
-			return o.refuse(err)
+			return partly(o.refuse(err), true)
 		}
 		o.asks |= reader.WantCAS
 		if err := cl.doBy(ctx, deadline, srv, o); err != nil {
-			return err
+			return partly(err, true)
 		}
 		switch {
 		case o.status == reader.OK && o.item.CAS == first.CAS:
@@ -75,11 +75,20 @@ func (cl *Client) fetch(ctx context.Context, srv *server, o *op, opts []GetOptio
 		o.again()
 		o.bare, o.unless = true, unless
 		if err := opts[0].apply(&o.request); err != nil {
-			return o.refuse(err)
+			return partly(o.refuse(err), true)
 		}
 		o.needs &^= unlessCAS
 	}
 	return nil // a miss, as the last round has found it
+}
+
+// partly is the error of a call's later request: that nothing of that was sent is not
+// true of the call.
+func partly(err error, later bool) error {
+	if op, ok := err.(*OpError); ok && later && op.Outcome == NotSent { //nolint:errorlint // as doBy makes them
+		op.Outcome = Unknown
+	}
+	return err
 }
 
 // again makes an op whose reply has come ready for another request of its call. The

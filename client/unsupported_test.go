@@ -218,6 +218,9 @@ func TestVersionIsNotTold(t *testing.T) {
 		require.NoError(t, c.Set(patient(t), client.Item{Key: "k"}))
 		srv.SetScript(memcachedtest.OnCommand("version", memcachedtest.ErrorLine("SERVER_ERROR not now")))
 		require.ErrorIs(t, gatedSet(), client.ErrUnsupported)
+		before := srv.RequestCount()
+		require.ErrorIs(t, gatedSet(), client.ErrUnsupported)
+		require.Equal(t, before+1, srv.RequestCount(), "it is asked again")
 		srv.CloseConns()
 		eventually(t, "a new connection", func() bool { return c.Ping(patient(t)) == nil })
 		for _, a := range []memcachedtest.Action{memcachedtest.ErrorLine("ERROR"), memcachedtest.Answer().CutAt(5), memcachedtest.Answer().Instead([]byte("HD\r\n"))} {

@@ -24,7 +24,9 @@ func (cl *Client) qualify(ctx context.Context, deadline time.Time, c *conn, o *o
 		if v, err = cl.askVersion(ctx, deadline, c, o.eng); err != nil {
 			return err
 		}
-		c.version.Store(v)
+		if v.text != "" { // or it may tell the next time
+			c.version.Store(v)
+		}
 	}
 	missing := v.lacks(o.needs)
 	if missing == 0 {
