@@ -119,7 +119,8 @@
 // the server does not know is not sent to it: the call takes another way that comes to
 // the same, where one is documented (GetOptions.UnlessCAS, StoreOptions.Create), and
 // else fails with [ErrUnsupported], as an [UnsupportedError] that names the version
-// needed. A server whose version cannot be read counts as one that lacks them all.
+// needed. A server whose version cannot be read counts as one that lacks them all. Of a
+// call that takes two requests the Outcome is never NotSent once the first was answered.
 //
 // # Loading
 //
