@@ -14,7 +14,8 @@ type MetaRequest struct {
 	// Command is mg, ms, md, ma, me or mn.
 	Command string
 	// Key is the item's, subject to Config.KeyPrefix and the like as any key. An mn
-	// has none; if it is given one all the same, that says which server is meant.
+	// has none; if it is given one all the same, that says which server is meant. An
+	// me cannot have a binary key, which memcached may write into its line as it is.
 	Key string
 	// Flags are the command's, in the order in which the server is to see them, at
 	// most 13. They may not be among these, which are the client's own:
@@ -23,7 +24,8 @@ type MetaRequest struct {
 	//   - q, since a reply that may not come cannot be told from the next one;
 	//   - b, which depends on the key, and S, the length of the value.
 	//
-	// An mg has a k in any case, and one with both v and C has a c. An me takes none.
+	// An mg has a k in any case, unless the key is a binary one, when there can be no
+	// k; and one with both v and C has a c. An me takes none.
 	Flags []MetaFlag
 	// Value is that of an ms.
 	Value []byte

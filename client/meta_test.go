@@ -137,9 +137,13 @@ func TestMetaKeys(t *testing.T) {
 				require.NotEmpty(t, k)
 			}
 			r, err = c.Meta(patient(t), client.MetaRequest{Command: "me", Key: key})
-			require.NoError(t, err)
-			require.Equal(t, client.MetaME, r.Status)
-			require.NotEmpty(t, r.Debug["cas"])
+			if binary {
+				require.ErrorIs(t, err, client.ErrArgument)
+			} else {
+				require.NoError(t, err)
+				require.Equal(t, client.MetaME, r.Status)
+				require.NotEmpty(t, r.Debug["cas"])
+			}
 			for _, command := range []string{"ma", "md"} {
 				r, err = c.Meta(patient(t), client.MetaRequest{Command: command, Key: key + "-"})
 				require.NoError(t, err)

@@ -48,7 +48,7 @@ func (q *MetaRequest) apply(r *request) error {
 	case "ma":
 		m.expect.Allow = reader.Statuses(reader.OK, reader.NotFound, reader.NotStored)
 	case "me":
-		m.expect = reader.Expect{Kind: reader.Debug, Key: r.wire.text, Base64: r.wire.base64}
+		m.expect = reader.Expect{Kind: reader.Debug, Key: r.wire.text}
 	case "mn":
 		m.expect = reader.Expect{Kind: reader.Meta, Allow: reader.Statuses(reader.OK), Value: reader.ValueNever}
 	default:
@@ -59,6 +59,8 @@ func (q *MetaRequest) apply(r *request) error {
 		return fmt.Errorf("%w: only an ms has a value", ErrArgument)
 	case len(q.Value) > MaxValueLen:
 		return fmt.Errorf("%w: %d bytes, more than %d", ErrTooLarge, len(q.Value), MaxValueLen)
+	case q.Command == "me" && !r.echoes():
+		return fmt.Errorf("%w: me cannot be asked of a binary key, for memcached may write it as it is", ErrArgument)
 	case len(q.Flags) > 0 && (q.Command == "me" || q.Command == "mn"):
 		return fmt.Errorf("%w: %s takes no flags", ErrArgument, q.Command)
 	}
@@ -170,13 +172,7 @@ func (r *request) appendMeta(b []byte) (line []byte, whole bool) {
 	case "mn":
 		return append(b, "mn\r\n"...), true
 	case "me":
-		b = append(append(b, "me "...), r.wire.text...)
-		if r.wire.base64 {
-			// Newer versions take the b for one only if another word follows, which
-			// no version looks at.
-			b = append(b, " b b"...)
-		}
-		return append(b, crlf...), true
+		return append(append(append(b, "me "...), r.wire.text...), crlf...), true
 	}
 	b = append(append(append(b, r.meta.command...), ' '), r.wire.text...)
 	if r.meta.command == "ms" {
