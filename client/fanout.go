@@ -182,33 +182,34 @@ func (f *fanout) look(l *lane) (came, more bool) {
 	p := &l.flight[l.head]
 	o := p.o
 	var hits []Lease
+	var refused []refusedKeys
 	o.mu.Lock()
 	if f.hits != nil {
 		hits, o.hits, f.buf = o.hits, f.buf, nil
-		p.taken = o.run.settled
+		refused = append(refused, o.run.refusals[p.refused:]...)
+		p.taken, p.refused = o.run.settled, len(o.run.refusals)
 	}
 	done := o.state == opDone
 	o.mu.Unlock()
 	l.moved = l.moved || done || len(hits) > 0
-	if !done {
-		return false, f.yield(hits)
-	}
 	entries := l.todo[p.from:p.to]
-	refused := f.conclude(l) // before anything is yielded: the loop's body may leave
+	if done { // before anything is yielded: the loop's body may leave
+		refused = append(refused, f.conclude(l)...)
+	}
 	if !f.yield(hits) {
-		return true, false
+		return done, false
 	}
 	for _, r := range refused {
 		if !f.job.fail(l.srv, entries[r.from:r.to], r.err, r.outcome) {
-			return true, false
+			return done, false
 		}
 	}
-	return true, true
+	return done, true
 }
 
-// conclude takes the oldest request of a lane out, which is done, and returns which
-// of its entries have no answer.
-func (f *fanout) conclude(l *lane) (refused []refusedKeys) {
+// conclude takes the oldest request of a lane out, which is done, and returns those of
+// its entries that were neither answered nor refused.
+func (f *fanout) conclude(l *lane) (unanswered []refusedKeys) {
 	p := l.pop()
 	o, n := p.o, p.to-p.from
 	o.reclaim()
@@ -218,19 +219,17 @@ func (f *fanout) conclude(l *lane) (refused []refusedKeys) {
 		l.giveBack(p)
 		return nil
 	}
-	if f.hits != nil {
-		refused = append(refused, o.run.refusals...)
-	} else {
+	if f.hits == nil {
 		p.taken = f.job.settled(l.srv, o, l.todo[p.from:p.to])
 	}
 	switch {
 	case p.taken == n:
 	case lost != nil:
-		refused = append(refused, refusedKeys{p.taken, n, lost.err, lost.outcome})
+		return []refusedKeys{{p.taken, n, lost.err, lost.outcome}}
 	case o.err != nil: // a gets cut short
-		refused = append(refused, refusedKeys{p.taken, n, o.err, Answered})
+		return []refusedKeys{{p.taken, n, o.err, Answered}}
 	}
-	return refused
+	return nil
 }
 
 // yield gives hits to the job.

@@ -41,6 +41,7 @@ type part struct {
 	o        *op
 	from, to int
 	taken    int // those that were answered, as far as the job knows
+	refused  int // how many refusals of the run it knows
 }
 
 func (l *lane) busy() bool { return l.head < len(l.flight) }
