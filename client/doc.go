@@ -42,16 +42,17 @@
 // rest of the request still goes out, the reply is consumed whole when it comes,
 // and the connection serves other requests all the while. Sent on another: the
 // call goes on with a new connection, and ends with NotSent if those break as
-// well; a GetMulti ends with it at once.
+// well.
 //
 // The caller's memory (a value to be stored, the slice of a GetAppend) is not
 // touched any more once the call has returned, at whatever point. If the
 // connection breaks the error is [ErrConnLost], after Close it is [ErrClosed];
 // while there is no connection it is [ErrUnavailable].
 //
-// A GetMulti is one such request to each server, under one deadline for them
-// all; what has come by then was yielded, and each server that was late has an
-// error of its own.
+// A GetMulti has one deadline for all servers; what has come by then was yielded,
+// and each server that was late has an error of its own. The batches that may take
+// longer, see below, are bounded by their context alone; OpTimeout is for how long a
+// server may bring nothing of one.
 //
 // A server that closes a connection while it is idle costs no call an error: the
 // end is noticed before the next request is written, and a new connection is
@@ -121,6 +122,32 @@
 // else fails with [ErrUnsupported], as an [UnsupportedError] that names the version
 // needed. A server whose version cannot be read counts as one that lacks them all. Of a
 // call that takes two requests the Outcome is never NotSent once the first was answered.
+//
+// # Batches
+//
+// [Client.SetMulti], [Client.DeleteMulti] and [Client.TouchMulti] do one thing to many
+// items, [Client.Do] carries out a [Batch] of requests of any kind:
+//
+//	var b client.Batch
+//	b.Set(item)
+//	hits := b.Increment("hits", 1, nil)
+//	err := c.Do(ctx, &b)
+//
+// Each entry has a result of its own, whatever becomes of the others: if any has an
+// error, the call's is a [BatchError] with all of them by number. [Except] leaves out
+// what does not matter, such as ErrNotFound of a delete.
+//
+// A batch can be of any size. All servers are served at the same time, each over one
+// connection, in the order of the entries, with up to a few hundred requests
+// outstanding: replies are read while others are still to be sent, so nothing can
+// deadlock, and the memory of a batch under way does not grow with it. One of more
+// than 48 requests to a server leaves the first connection to lone requests, if
+// Config.ConnsPerServer allows for another.
+//
+// Deletes, and gets with options or binary keys, are made quietly: the server leaves
+// out what is nominal, and other replies are matched by their opaque. Stores and
+// touches have a reply each. memcached 1.6.18 and others of its time lose sight of
+// stores that come many at a time over TLS, from whatever client; current ones don't.
 //
 // # Loading
 //

@@ -207,16 +207,19 @@ func (r *request) appendRun(b []byte, opaque uint32) []byte {
 	for i, k := range r.run.keys {
 		b = append(append(append(b, command...), k...), " O"...)
 		b = strconv.AppendUint(b, uint64(opaque)+uint64(i), 16)
-		switch r.verb {
-		case verbGetRun:
+		coded := len(r.run.coded) > 0 && r.run.coded[i]
+		switch {
+		case r.verb == verbGetRun && coded: // see echoes
+			b = append(b, " v f c"...)
+		case r.verb == verbGetRun:
 			b = append(b, " v f c k"...)
-		case verbTouchRun:
+		case r.verb == verbTouchRun:
 			b = strconv.AppendInt(append(b, " T"...), r.exptime, 10)
 		}
 		if r.run.quiet {
 			b = append(b, " q"...)
 		}
-		if len(r.run.coded) > 0 && r.run.coded[i] {
+		if coded {
 			b = append(b, " b"...)
 		}
 		b = append(append(b, r.extra...), crlf...)

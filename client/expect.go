@@ -45,7 +45,7 @@ func (o *op) describe(opaque uint32) {
 	case verbGets:
 		o.expect.Keys = o.run.keys
 	case verbGetRun:
-		o.expect.Keys, o.expect.Coded = o.run.keys, o.run.coded
+		o.expect.Keys, o.expect.NoKey = o.run.keys, o.run.coded
 	case verbLine:
 		o.expect.Answers = o.answers
 	case verbMeta:

@@ -19,7 +19,7 @@ import (
 type run struct {
 	keys  []string // as the server knows them
 	names []string // as the caller does; empty: the same
-	coded []bool   // sent as base64; empty: none
+	coded []bool   // sent as base64, and not asked back; empty: none
 	quiet bool
 	// options are those of a get that asks for Info; they outlive the run's caller.
 	options *GetOptions

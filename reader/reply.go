@@ -75,8 +75,8 @@ type Expect struct {
 	// Keys, Values: the keys asked for; those returned must be a subsequence,
 	// in order. Run: what Key is for each request; none if no k flags were sent.
 	Keys []string
-	// Coded, Run: what Base64 is for each of Keys; none if it is false for all.
-	Coded []bool
+	// NoKey, Run: of which of Keys no k flag was sent; none if one was for all.
+	NoKey []bool
 	// Count and Quiet, Run: how many requests there are, and whether they have the
 	// q flag, and an mn behind them.
 	Count int

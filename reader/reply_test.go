@@ -10,7 +10,7 @@ import (
 func meta(opaque uint32, key string) Expect { return Expect{Kind: Meta, Opaque: opaque, Key: key} }
 
 // quiet and loud are runs of n requests. Those that carry values have keys, of which
-// the second was sent as base64.
+// the second is not asked back.
 func quiet(opaque uint32, n int, keys ...string) Expect {
 	e := loud(opaque, n, keys...)
 	e.Quiet = true
@@ -20,8 +20,8 @@ func quiet(opaque uint32, n int, keys ...string) Expect {
 func loud(opaque uint32, n int, keys ...string) Expect {
 	e := Expect{Kind: Run, Opaque: opaque, Count: n, Keys: keys}
 	if e.Allow = Statuses(OK, NotFound, Miss); len(keys) > 1 {
-		e.Coded = make([]bool, n)
-		e.Coded[1] = true
+		e.NoKey = make([]bool, n)
+		e.NoKey[1] = true
 	}
 	return e
 }

@@ -45,8 +45,8 @@ func (p *Parser) run(line []byte) (reason string) {
 		return reasonTooMany
 	}
 	p.one.Opaque, p.one.Want = e.Opaque+uint32(i), e.Want
-	if len(e.Keys) > 0 {
-		p.one.Key, p.one.Base64 = e.Keys[i], len(e.Coded) > 0 && e.Coded[i]
+	if len(e.Keys) > 0 && (len(e.NoKey) == 0 || !e.NoKey[i]) {
+		p.one.Key = e.Keys[i]
 	}
 	p.expect = &p.one
 	reason = p.flags(rest, status == OK)

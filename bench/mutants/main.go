@@ -67,7 +67,7 @@ func run(ctx context.Context, only string) (ok bool, err error) {
 	defer func() { err = errors.Join(err, t.remove()) }()
 
 	var chosen []mutation
-	for _, m := range slices.Concat(clientMutations, engineMutations, gomemcacheMutations) {
+	for _, m := range slices.Concat(clientMutations, batchMutations, engineMutations, gomemcacheMutations) {
 		if match.MatchString(m.name) {
 			chosen = append(chosen, m)
 		}
