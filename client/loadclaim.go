@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"errors"
-	"strconv"
 	"sync"
 	"time"
 )
@@ -55,7 +54,7 @@ var errNoCAS = &OpError{Op: opLoad, Err: errors.New("the server gives items no C
 
 // drop deletes the item, if it is still the one that was claimed.
 func (cl *Client) drop(ctx context.Context, w *want, c claim) error {
-	return cl.conditional(ctx, verbDelete, w.key, " C", c.cas)
+	return cl.Delete(ctx, w.key, DeleteOptions{IfCAS: c.cas})
 }
 
 // giveBack ends a claim, one's own or one whose owner has not stored the item in
@@ -66,25 +65,15 @@ func (cl *Client) giveBack(ctx context.Context, w *want, c claim) {
 	case nothing:
 		err = cl.drop(ctx, w, c)
 	case stale:
-		err = cl.conditional(ctx, verbDelete, w.key, " I C", c.cas)
+		err = cl.Delete(ctx, w.key, DeleteOptions{IfCAS: c.cas, Invalidate: true})
 	case fresh:
 		// Invalidating it would do, but it would be stale from then on. To append
 		// nothing makes it a new item with the same value, flags and expiry time.
-		err = cl.conditional(ctx, verbAppend, w.key, " C", c.cas)
+		err = cl.Append(ctx, Item{Key: w.key}, StoreOptions{IfCAS: c.cas})
 	}
 	if err != nil && !lostClaim(err) {
 		w.notify(err)
 	}
-}
-
-// conditional carries a command out if the item has this CAS.
-func (cl *Client) conditional(ctx context.Context, v verb, key, flag string, cas uint64) error {
-	o, srv, err := cl.takeKeyed(ctx, v, key)
-	if err != nil {
-		return err
-	}
-	o.extra, o.ifCAS = strconv.AppendUint(append(o.extra, flag...), cas, 10), true
-	return cl.finish(ctx, srv, o)
 }
 
 // lostClaim reports whether err says that a claim was not there any more.
