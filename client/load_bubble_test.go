@@ -247,6 +247,25 @@ func TestStaleLoads(t *testing.T) {
 	})
 }
 
+// A load in the background goes on when one who has waited for it leaves.
+func TestRefreshOutlivesWaiters(t *testing.T) {
+	inLoadBubble(t, func(t *testing.T, b *loadBubble) {
+		c := b.client()
+		require.NoError(t, c.Set(t.Context(), client.Item{Key: "k", Value: []byte("old")}))
+		require.Equal(t, "HD", b.say("md k I"))
+		lax := client.LoadOptions{TTL: time.Hour, Stale: true}
+		require.Equal(t, "old", start(t.Context(), c, after(2*time.Second, "new"), lax).value(t))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		r := start(ctx, c, noLoad(t), hour)
+		<-r.done
+		require.ErrorIs(t, r.err, client.ErrTimeout)
+		require.EqualValues(t, 1, c.LoadCounters().Shared)
+		require.Equal(t, "new", start(t.Context(), c, noLoad(t), hour).value(t))
+		require.Zero(t, c.LoadCounters().Failed)
+	})
+}
+
 // A load of a stale item that fails while its caller waits is for the next one at
 // once, and leaves the item stale.
 func TestStaleLoadFails(t *testing.T) {
