@@ -29,6 +29,7 @@ type simCall struct {
 	deadline, canceled time.Time // when it must have returned
 	earliest           time.Time // when it may time out, if that is not at deadline
 	quiet              bool      // an error line may be another request's of the same call
+	twice              bool      // two requests, of which the first one may have been answered
 
 	gaveUp bool // before an answer to what was sent
 }
@@ -125,7 +126,7 @@ func (c *simCall) judge(what string, err error, now time.Time) {
 			broken("before the cancellation")
 		}
 	case is(client.ErrUnavailable):
-		if op.Outcome != client.NotSent {
+		if op.Outcome != client.NotSent && !c.twice {
 			broken("sent to a server that was unavailable")
 		}
 		if c.s.level == simClean {

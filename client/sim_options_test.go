@@ -24,6 +24,7 @@ func (c *simCaller) revalidate(key string) {
 		return
 	}
 	call := c.begin(c.r)
+	call.twice = true
 	it, err := c.c.Get(call.ctx, key, client.GetOptions{UnlessCAS: unless})
 	call.end("get unless", err)
 	first, last := "inspect "+key, "get "+key
