@@ -197,7 +197,8 @@ func (r *request) appendArithmetic(b []byte) []byte {
 }
 
 // appendRun appends a run of requests, whose opaques count up from the first, and
-// the mn that ends it if it is quiet. The opaque is their first flag, and so the
+// the mn that ends it if it is quiet. Then the last request is not: an mn's answer
+// could be another's, that of a numbered request can't. The opaque is their first flag, and so the
 // first of the reply, where the parser looks for it.
 func (r *request) appendRun(b []byte, opaque uint32) []byte {
 	command := "mg "
@@ -216,7 +217,7 @@ func (r *request) appendRun(b []byte, opaque uint32) []byte {
 		case r.verb == verbTouchRun:
 			b = strconv.AppendInt(append(b, " T"...), r.exptime, 10)
 		}
-		if r.run.quiet {
+		if r.run.quiet && i < len(r.run.keys)-1 {
 			b = append(b, " q"...)
 		}
 		if coded {

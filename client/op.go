@@ -269,7 +269,7 @@ func (o *op) Done(r *reader.Result) {
 			o.commit()
 		}
 		if r.Status == reader.OK {
-			o.run.settle(len(o.run.keys))
+			o.run.end()
 		}
 	} else if wanted && !o.valued {
 		o.note(&r.Item)

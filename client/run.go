@@ -99,6 +99,19 @@ func (r *run) settle(i int) {
 	r.settled = i
 }
 
+// end notes that all have. The last one's answer is never left out: if it has come
+// without its opaque, it is the last error line.
+func (r *run) end() {
+	last := len(r.keys) - 1
+	if n := len(r.lines); n > 0 && r.settled <= last {
+		line := r.lines[n-1]
+		r.lines = r.lines[:n-1]
+		r.settle(last)
+		r.lines = append(r.lines, line)
+	}
+	r.settle(len(r.keys))
+}
+
 // answer takes a reply without a value.
 func (r *run) answer(i int, res *reader.Result) {
 	if res.Status == reader.Failed {

@@ -20,7 +20,7 @@ func TestRunErrors(t *testing.T) {
 	answer := func(i int, s reader.Status) func(*run) {
 		return func(r *run) { r.answer(i, &reader.Result{Status: s}) }
 	}
-	end := func(r *run) { r.settle(len(r.keys)) }
+	end := (*run).end
 	srv := &server{name: "s"}
 	for v := range srv.misses {
 		srv.misses[v] = &OpError{Op: verb(v).String(), Server: "s", Err: ErrNotFound}
@@ -37,7 +37,9 @@ func TestRunErrors(t *testing.T) {
 		{"an error between two misses", true, []func(*run){answer(0, reader.NotFound), busy(1), answer(2, reader.NotFound), end}, "miss no miss ok ok"},
 		{"an error and a hidden answer", true, []func(*run){busy(0), answer(2, reader.NotFound), end}, "? ? miss ok ok"},
 		{"errors for all", true, []func(*run){busy(0), busy(0), busy(0), busy(0), busy(0), end}, "no no no no no"},
-		{"errors for all but one", true, []func(*run){busy(0), busy(0), busy(0), busy(0), end}, "? ? ? ? ?"},
+		{"errors for all but one", true, []func(*run){busy(0), busy(0), busy(0), busy(0), end}, "? ? ? ? no"},
+		{"an error for the last one", true, []func(*run){busy(0), end}, "ok ok ok ok no"},
+		{"an error for the last one alone", true, []func(*run){answer(3, reader.NotFound), busy(4), end}, "ok ok ok miss no"},
 		{"errors at the end", true, []func(*run){answer(2, reader.OK), busy(3), busy(3), end}, "ok ok ok no no"},
 		{"an error that nothing follows", true, []func(*run){answer(2, reader.NotFound), busy(3)}, "ok ok miss - -"},
 		{"loud", false, []func(*run){answer(0, reader.OK), busy(1), answer(2, reader.Miss), busy(3), answer(4, reader.OK), end}, "ok no miss no ok"},

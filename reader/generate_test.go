@@ -187,8 +187,11 @@ func randomRun(r *rand.Rand, x *exchange) {
 				first, hidden = i-hidden, hidden+1
 			}
 			x.say("answer %d %d %q %s", first, Failed, line, itemText(&Item{}))
-		case k < 4 && x.expect.Quiet:
+		case k < 4 && x.expect.Quiet && i < n-1: // the last one is loud
 			hidden++
+		case k < 4 && x.expect.Quiet && values:
+			x.reply = append(x.reply, "EN\r\n"...)
+			x.say("answer %d %d %q %s", i, Miss, "", itemText(&Item{}))
 		case values && k < 8:
 			v := randomValue(r)
 			it.CAS = r.Uint64()

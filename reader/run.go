@@ -1,17 +1,23 @@
 package reader
 
+import "cmp"
+
 // run takes a line of the reply to a run: requests of the meta protocol that are
 // one slot, with opaques that are consecutive numbers.
 //
 // A loud run is answered line by line, one to each request, so the next line is
 // the next request's, an error line too. It ends with the last one's.
 //
-// In a quiet one (flag q) the server leaves out what is nominal, and an mn behind
-// it marks the end:
+// In a quiet one (flag q) the server leaves out what is nominal, but for the last
+// request, which is loud, and an mn behind it marks the end:
 //
 //	NF O2
-//	NF O5
+//	HD O5
 //	MN
+//
+// MN could be anybody's, so it counts only behind the last request's answer, whose
+// opaque says that the server has come so far. (To a miss, servers before 1.6.18
+// answer a bare EN. Since the others' are left out it is the last one's.)
 //
 // (protocol.txt, "Quiet mode semantics" of the meta commands.) The opaque says
 // which request a line answers, and since the server answers in order, that all
@@ -20,7 +26,7 @@ package reader
 // cannot be more such lines than requests.
 func (p *Parser) run(line []byte) (reason string) {
 	e := p.expect
-	if e.Quiet && string(line) == "MN" {
+	if e.Quiet && string(line) == "MN" && p.lastAnswered() {
 		p.done(OK, nil)
 		return ""
 	}
@@ -35,8 +41,11 @@ func (p *Parser) run(line []byte) (reason string) {
 	}
 	i := p.seen
 	if e.Quiet {
-		if i, reason = p.place(rest); reason != "" {
-			return reason
+		if i, reason = p.place(rest); len(rest) == 0 && status == Miss {
+			i, reason = e.Count-1, ""
+		}
+		if reason != "" || i < p.seen {
+			return cmp.Or(reason, reasonTooMany)
 		}
 		if p.lines > i-p.seen {
 			return reasonTooMany
@@ -63,6 +72,10 @@ func (p *Parser) run(line []byte) (reason string) {
 	p.answer(i, status, nil)
 	return ""
 }
+
+// lastAnswered reports whether the last request of a quiet run has its answer: an
+// error line may be that.
+func (p *Parser) lastAnswered() bool { return p.seen == p.expect.Count || p.lines > 0 }
 
 // place finds out by its opaque which request a line answers: one behind those
 // that are past.
