@@ -111,7 +111,7 @@ func bench(args []string, stdout io.Writer, stderr *os.File) (err error) {
 func drop(ctx context.Context, all []cases.Case, set *servers.Set, o runner.Options) (left []cases.Case, note string, err error) {
 	left = all
 	for _, client := range []cases.Client{
-		cases.URing, cases.URingPlain, cases.URingCopy, cases.URingRef, cases.URingAppend, cases.URingLease,
+		cases.URing, cases.URingPlain, cases.URingCopy, cases.URingRef, cases.URingAppend, cases.URingLease, cases.URingLoop,
 		cases.URingTypedBytes, cases.URingTypedJSON, cases.URingTypedGzip, cases.Adapter, cases.Poll, cases.BareRing,
 	} {
 		i := slices.IndexFunc(all, func(c cases.Case) bool { return slices.Contains(c.Clients, client) })

@@ -21,6 +21,10 @@ const (
 	MultiGet  Op = "multiget"  // Case.Keys keys in one call
 	GetTyped  Op = "gettyped"  // one key, the value decoded to a Go type
 	SetTyped  Op = "settyped"  // one key, the value encoded from a Go type
+	SetMulti  Op = "setmulti"  // Case.Keys keys in one call by the clients that have it, in a loop by the others
+	SetDelete Op = "setdelete" // SetMulti, and then the same keys are deleted likewise
+	SetLoop   Op = "setloop"   // SetMulti and SetDelete as a loop, by all clients
+	LoopBoth  Op = "loopboth"
 	MultiLent Op = "multilent" // MultiGet, each value lent and given back by the clients that can
 	Idle      Op = "idle"      // none: Case.Conns connections that nobody uses any more
 )
@@ -56,6 +60,7 @@ var (
 	URingRef        = Client{"memring", "uring-ref"}         // that avoids it for every value, however small
 	URingAppend     = Client{"memring", "uring-append"}      // URing whose gets are GetAppend, see Case.OpOf
 	URingLease      = Client{"memring", "uring-lease"}       // and GetLease
+	URingLoop       = Client{"memring", "uring-loop"}        // and what batches do, in a loop
 	URingTypedBytes = Client{"memring", "uring-typed-bytes"} // by way of client/typed, with each of these codecs
 	URingTypedJSON  = Client{"memring", "uring-typed-json"}
 	URingTypedGzip  = Client{"memring", "uring-typed-json-gzip"} // and a compressor
@@ -76,7 +81,7 @@ type Case struct {
 	Network string // unix, tcp or none
 	Callers int    // goroutines that issue operations, each waiting for its reply
 	Op      Op
-	Keys    int           // per operation, for MultiGet
+	Keys    int           // per operation, for MultiGet and batches
 	Size    int           // bytes in a value
 	Delay   time.Duration // zero: real memcached; else the stand-in that answers after Delay
 	Faults  Faults        // of the stand-in
@@ -92,6 +97,8 @@ type Case struct {
 	Conns    int           // connections of the clients that share them; zero: as the whole run
 	Rate     float64       // requests a second of all callers together, come what may; zero: each waits for its reply
 	Tick     time.Duration // also record how throughput, errors and connections went, so finely
+
+	Beside int // items of batches that another goroutine stores all the while; they are no operations
 
 	Bystander bool          // also time a goroutine that wakes every millisecond
 	Procs     int           // GOMAXPROCS of the client process; zero: as the whole run
@@ -110,6 +117,9 @@ type Faults struct {
 	StallAt time.Duration // when, from the slice's beginning
 }
 
+// Writes reports whether the case stores values of its own.
+func (c Case) Writes() bool { return c.Op == Set || c.Op == SetMulti || c.Op == SetDelete }
+
 // OpOf is what a client does in the case: a few stand for one way of doing it.
 func (c Case) OpOf(client Client) Op {
 	switch client {
@@ -117,6 +127,11 @@ func (c Case) OpOf(client Client) Op {
 		return GetAppend
 	case URingLease:
 		return GetLease
+	case URingLoop:
+		if c.Op == SetDelete {
+			return LoopBoth
+		}
+		return SetLoop
 	case URingTypedJSON, URingTypedGzip:
 		if c.Op == Set {
 			return SetTyped

@@ -8,6 +8,12 @@ const (
 	NameLeases       = "leases-get"
 	NameTypedGet     = "typed-get"
 	NameTypedSet     = "typed-set"
+	NameBatchSet     = "batch-set"
+	NameBatchBoth    = "batch-set-and-delete"
+	NameBatchLone    = "batch-lone-get"
+	NameBatchBeside  = "batch-lone-get-beside"
+	batchKeys        = 1000
+	besideItems      = 20_000
 	NameHandOver     = "queue-handover"
 	NameRecoveryGet  = "recovery-get-1KiB"
 	NameRecovery40   = "recovery-multiget-40x100B"
@@ -73,6 +79,29 @@ func typedValues() []Case {
 			all = append(all, c)
 		}
 	}
+	return all
+}
+
+// batches measures what a batch of many items takes against a loop, and what a lone get waits beside a caller that
+// stores one huge batch after the other.
+func batches() []Case {
+	var all []Case
+	add := func(c Case) {
+		c.Group, c.Network, c.Callers, c.MaxRounds = GroupBatch, "unix", 1, 5
+		all = append(all, c)
+	}
+	for _, size := range []int{100, 1 << 10} {
+		loops := Case{Keys: batchKeys, Size: size, Param: float64(size), Unit: "bytes", Clients: []Client{URing, URingLoop, Poll, GoMemcache}, Baseline: URingLoop}
+		loops.Name, loops.Op = NameBatchSet, SetMulti
+		add(loops)
+		loops.Name, loops.Op = NameBatchBoth, SetDelete
+		add(loops)
+	}
+	lone := Case{Op: GetReused, Size: 1024, Clients: []Client{URing, Poll}}
+	lone.Name = NameBatchLone
+	add(lone)
+	lone.Name, lone.Beside = NameBatchBeside, besideItems
+	add(lone)
 	return all
 }
 

@@ -14,6 +14,7 @@ const (
 	GroupSizes    = "sizes"
 	GroupLeases   = "leases"
 	GroupTyped    = "typed"
+	GroupBatch    = "batch"
 	GroupQueue    = "queue"
 	GroupService  = "service"
 	GroupLimit    = "limit"
@@ -24,7 +25,7 @@ const (
 
 // Groups lists them in the order in which they run.
 var Groups = []string{
-	GroupCore, GroupLate, GroupSeeds, GroupSizes, GroupLeases, GroupTyped, GroupQueue, GroupService, GroupLimit, GroupRecovery, GroupForeign, GroupIdle,
+	GroupCore, GroupLate, GroupSeeds, GroupSizes, GroupLeases, GroupTyped, GroupBatch, GroupQueue, GroupService, GroupLimit, GroupRecovery, GroupForeign, GroupIdle,
 }
 
 // GroupOf tells the group of the cases of a name.

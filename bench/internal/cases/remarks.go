@@ -17,6 +17,8 @@ var remarks = map[string]string{
 	GroupSizes: "sizes: memring-uring-copy never sends a value from where it is nor receives one into place (DirectSend and DirectReceive -1), " +
 		"memring-uring-ref does so with every value (both 1), and has rows only where memring-uring copies and it is close",
 	GroupLeases: "leases: the same client and the same gets; memring-uring takes each value in a fresh slice (Get), -append in one slice again and again (GetAppend), -lease as one that is lent and given back (GetLease, Release)",
+	GroupBatch: "batch: an operation of -set and -set-and-delete is 1,000 items, in one call by the clients that have it; memring-uring-loop and gomemcache make a call for each. " +
+		"-lone-get-beside is the gets of one caller while another stores batches of 20,000 items, which are no operations; -lone-get is the same without.",
 	GroupTyped: "typed: the same client throughout; memring-uring is Get and Set of bytes, -typed-bytes the same by way of client/typed with its codec Bytes, " +
 		"whose CPU against memring-uring's is the typed cache's own; -typed-json decodes or encodes a document of as many bytes, and -typed-json-gzip compresses it, " +
 		"so that fewer bytes go to the server and come from it: there the CPU is that of encoding/json and compress/gzip above all",

@@ -69,7 +69,7 @@ func Suite(quick bool) []Case {
 	if quick {
 		return all
 	}
-	return slices.Concat(all, seeds(), sizes(), leases(), typedValues(), handOvers(), services(), limit(), recovery(), foreign(), idle())
+	return slices.Concat(all, seeds(), sizes(), leases(), typedValues(), batches(), handOvers(), services(), limit(), recovery(), foreign(), idle())
 }
 
 // bystanders watch an unrelated goroutine while callers wait: a caller that blocks in the kernel

@@ -1,6 +1,7 @@
 package peers
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/bradfitz/gomemcache/memcache"
@@ -31,6 +32,13 @@ func (c gomemcache) Get(key string) ([]byte, error) {
 
 func (c gomemcache) Set(key string, value []byte) error {
 	return c.Client.Set(&memcache.Item{Key: key, Value: value})
+}
+
+func (c gomemcache) Delete(key string) error {
+	if err := c.Client.Delete(key); !errors.Is(err, memcache.ErrCacheMiss) {
+		return err
+	}
+	return nil
 }
 
 func (c gomemcache) GetMulti(keys []string, right func(string, []byte) bool) error {

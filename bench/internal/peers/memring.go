@@ -69,6 +69,23 @@ func (m memring) Set(key string, value []byte) error {
 	return m.Client.Set(context.Background(), client.Item{Key: key, Value: value})
 }
 
+// SetMulti and DeleteMulti make their lists anew for each call, as who has items to store does.
+func (m memring) SetMulti(keys []string, values [][]byte) error {
+	items := make([]client.Item, len(keys))
+	for i := range items {
+		items[i] = client.Item{Key: keys[i], Value: values[i]}
+	}
+	return m.Client.SetMulti(context.Background(), items)
+}
+
+func (m memring) DeleteMulti(keys []string) error {
+	return client.Except(m.Client.DeleteMulti(context.Background(), keys), client.ErrNotFound)
+}
+
+func (m memring) Delete(key string) error {
+	return client.Except(m.Client.Delete(context.Background(), key), client.ErrNotFound)
+}
+
 func (m memring) GetMulti(keys []string, right func(string, []byte) bool) error {
 	got := 0
 	for item, err := range m.Client.GetMulti(context.Background(), keys) {

@@ -32,6 +32,17 @@ type Lender interface {
 	GetMultiLease(keys []string, right func(key string, value []byte) bool) error
 }
 
+// Deleter is a client that can drop an item; one that is not there is no error.
+type Deleter interface {
+	Delete(key string) error
+}
+
+// Batcher is a client that can store and delete many items in one call.
+type Batcher interface {
+	SetMulti(keys []string, values [][]byte) error
+	DeleteMulti(keys []string) error
+}
+
 // Typer is a client whose values have a Go type. Prepare is called once, before the others.
 type Typer interface {
 	// Prepare stores a value under each key, which takes so many bytes encoded.

@@ -62,7 +62,7 @@ func newData(c cases.Case) *data {
 		return d
 	}
 	for i := range cases.KeyCount(c.Size) {
-		if c.Op != cases.Set {
+		if !c.Writes() {
 			d.keys = append(d.keys, cases.Key(c.Size, i))
 			continue
 		}
@@ -139,6 +139,8 @@ func operation(c cases.Case, what cases.Op, client peers.Client, shared *data, s
 			do = client.(peers.Typer).SetTyped
 		}
 		return func() error { next(); return do(at) }, nil
+	case cases.SetMulti, cases.SetDelete, cases.SetLoop, cases.LoopBoth:
+		return batch(c, what, client, shared)
 	case cases.MultiGet, cases.MultiLent:
 		getMulti := client.GetMulti
 		if what == cases.MultiLent && lends {
@@ -205,6 +207,10 @@ func (l *load) slice(cmd Command) (Sample, error) {
 			failed.Add(bad)
 			end(err)
 		})
+	}
+	if l.spec.Case.Beside > 0 {
+		ready.Add(1)
+		done.Go(func() { ready.Done(); <-gate; end(l.beside(shift)) })
 	}
 	if l.spec.Case.Bystander {
 		by = newBystander()
