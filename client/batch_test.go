@@ -414,3 +414,37 @@ func TestCloseInBatch(t *testing.T) {
 		require.ErrorIs(t, r.Err(), client.ErrClosed)
 	})
 }
+
+// Of a run that was given up, and whose connection then breaks, each key without an
+// answer is reported as one of which it will never be known.
+func TestLateRunIsLost(t *testing.T) {
+	late := make(chan client.LateWrite, 100)
+	cfg := client.Config{LateWrite: func(l client.LateWrite) { late <- l }}
+	onScript(t, memcachedtest.ServerOptions{}, cfg, func(t *testing.T, c *client.Client, srv *memcachedtest.Server) {
+		srv.SetScript(memcachedtest.OnKey("k3", memcachedtest.Answer().Stall(nil)))
+		ctx, cancel := context.WithCancel(context.Background())
+		go func() {
+			_ = srv.Wait(patient(t), func() bool { return asked(srv, "k3") > 0 })
+			cancel()
+		}()
+		b := batchError(t, c.DeleteMulti(ctx, keysOf("k%d", 10)))
+		unknown := 0
+		for _, err := range b.Errs {
+			if err != nil && opError(t, err).Outcome == client.Unknown {
+				unknown++
+			}
+		}
+		require.GreaterOrEqual(t, unknown, 7)
+		srv.CloseConns()
+		for range unknown {
+			l := <-late
+			require.Equal(t, "delete", l.Op)
+			if l.Key == "k0" || l.Key == "k1" || l.Key == "k2" {
+				continue // whose replies may have come before or after the call had ended
+			}
+			require.ErrorIs(t, l.Err, client.ErrConnLost, "%s", l.Key)
+			require.Equal(t, client.Unknown, opError(t, l.Err).Outcome)
+		}
+		require.Empty(t, late)
+	})
+}

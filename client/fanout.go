@@ -191,7 +191,7 @@ func (f *fanout) look(l *lane) (came, more bool) {
 	}
 	done := o.state == opDone
 	o.mu.Unlock()
-	l.moved = l.moved || done || len(hits) > 0
+	l.moved = l.moved || done && o.lost() == nil || len(hits) > 0
 	entries := l.todo[p.from:p.to]
 	if done { // before anything is yielded: the loop's body may leave
 		refused = append(refused, f.conclude(l)...)

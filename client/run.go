@@ -1,6 +1,7 @@
 package client
 
 import (
+	"strconv"
 	"sync"
 
 	"github.com/memring/memring/reader"
@@ -152,6 +153,41 @@ func (r *run) errors(v verb, srv *server, from, end int, f func(i int, err error
 
 func (k *refusedKeys) opError(v verb, srv *server) *OpError {
 	return &OpError{Op: v.String(), Server: srv.name, Err: k.err, Outcome: k.outcome}
+}
+
+// appendRun appends a run of requests, whose opaques count up from the first, and
+// the mn that ends it if it is quiet. Then the last request is not: the answer to an
+// mn could be another's, that to a numbered request can't. The opaque is their first
+// flag, and so the first of the reply, where the parser looks for it.
+func (r *request) appendRun(b []byte, opaque uint32) []byte {
+	command := "mg "
+	if r.verb == verbDeleteRun {
+		command = "md "
+	}
+	for i, k := range r.run.keys {
+		b = append(append(append(b, command...), k...), " O"...)
+		b = strconv.AppendUint(b, uint64(opaque)+uint64(i), 16)
+		coded := len(r.run.coded) > 0 && r.run.coded[i]
+		switch {
+		case r.verb == verbGetRun && coded: // see echoes
+			b = append(b, " v f c"...)
+		case r.verb == verbGetRun:
+			b = append(b, " v f c k"...)
+		case r.verb == verbTouchRun:
+			b = strconv.AppendInt(append(b, " T"...), r.exptime, 10)
+		}
+		if r.run.quiet && i < len(r.run.keys)-1 {
+			b = append(b, " q"...)
+		}
+		if coded {
+			b = append(b, " b"...)
+		}
+		b = append(append(b, r.extra...), crlf...)
+	}
+	if r.run.quiet {
+		b = append(b, "mn\r\n"...)
+	}
+	return b
 }
 
 // put empties the run and gives it back.

@@ -50,7 +50,7 @@ var batchMutations = []mutation{
 `,
 		`	for i := len(r.keys); i < len(r.keys); i++ {
 `,
-	}}, "client", "TestSimulation"},
+	}}, "client", "TestLateRunIsLost"},
 	{"run: told of keys that the call has told of", []edit{{"client/op.go",
 		`		o.run.told = o.run.settled
 `,
@@ -64,15 +64,9 @@ var batchMutations = []mutation{
 	{"an entry that was sent is called not sent", []edit{{"client/lane.go",
 		`		if i < unsent {
 `,
-		`		if false {
+		`		if i < unsent && false {
 `,
 	}}, "client", "TestEveryPoint|TestBatchGivenUp"},
-	{"an entry that was answered is called unknown", []edit{{"client/lane.go",
-		`				look(o)
-`,
-		`				_ = look
-`,
-	}}, "client", "TestSimulation"},
 
 	// order and limits
 	{"a batch goes on elsewhere before it knows what was sent", []edit{{"client/lane.go",
@@ -99,7 +93,7 @@ var batchMutations = []mutation{
 	{"a batch stays on the first connection", []edit{{"client/pool.go",
 		`	return other != nil && other != c
 `,
-		`	return false
+		`	return other != nil && other != c && false
 `,
 	}}, "client", "TestPickAside"},
 	{"a multi-get has a new deadline after each hit", []edit{{"client/fanout.go",
