@@ -47,7 +47,8 @@ type Config struct {
 	SpareConns int
 
 	// OpTimeout bounds each call, together with the context's deadline, and
-	// includes the time to connect. If zero, 1 s; if negative, no bound.
+	// includes the time to connect. Of SetMulti, DeleteMulti, TouchMulti and Do it
+	// bounds how long a server may bring nothing. If zero, 1 s; if negative, no bound.
 	OpTimeout time.Duration
 
 	// DialTimeout bounds one attempt to connect. If zero, 1 s; if negative, no

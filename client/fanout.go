@@ -138,7 +138,7 @@ func (f *fanout) outlook() (deadline time.Time, active bool) {
 		if l.busy() {
 			f.on = append(f.on, l.c.t)
 		}
-		if d := l.deadline; !d.IsZero() && (deadline.IsZero() || d.Before(deadline)) {
+		if d := f.deadline(l); deadline.IsZero() || d.Before(deadline) {
 			deadline = d
 		}
 	}

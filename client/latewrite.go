@@ -10,7 +10,8 @@ type LateWrite struct {
 	// Err is nil if the write was carried out, and otherwise what the call would
 	// have returned: ErrNotStored and the like if the server has refused it, or
 	// an OpError whose Outcome is Unknown if the connection was lost before any
-	// reply, so that it will never be known.
+	// reply, so that it will never be known; nor is it of keys of a DeleteMulti if the
+	// server has answered an error that may be that of another one.
 	Err error
 }
 
