@@ -20,8 +20,12 @@ var batchMutations = []mutation{
 		`if false {`,
 	}}, "reader", "TestPoison"},
 	{"run: ended by any MN", []edit{{"reader/run.go",
-		`if e.Quiet && string(line) == "MN" {`,
+		`if e.Quiet && string(line) == "MN" && p.lastAnswered() {`,
 		`if string(line) == "MN" {`,
+	}}, "reader", "TestPoison"},
+	{"run: ended before its last request is answered", []edit{{"reader/run.go",
+		`if e.Quiet && string(line) == "MN" && p.lastAnswered() {`,
+		`if e.Quiet && string(line) == "MN" {`,
 	}}, "reader", "TestPoison"},
 
 	// what is known of whom
