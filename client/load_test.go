@@ -174,6 +174,10 @@ func TestLoadOfAnotherProcess(t *testing.T) {
 		close(release)
 		wg.Wait()
 		require.Zero(t, other.LoadCounters().Loads)
+
+		it, err := other.GetOrLoad(patient(t), "another", loads("v"), impatient)
+		require.NoError(t, err, "what nobody loads it loads itself")
+		require.Equal(t, "v", string(it.Value))
 	})
 }
 
