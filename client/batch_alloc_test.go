@@ -17,8 +17,7 @@ func TestBatchAllocs(t *testing.T) {
 		t.Log("the race detector makes sync.Pool forget: allocations are counted without it")
 		return
 	}
-	// Not over TLS: memcached 1.6.18 loses sight of what it has read there of stores that
-	// come many at a time.
+	// Not over TLS: crypto/tls allocates for each record.
 	onSockets(t, func(t *testing.T, c *client.Client, _ *memcachedtest.Process) {
 		ctx := context.Background()
 		const count = 2000

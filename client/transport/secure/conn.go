@@ -39,6 +39,7 @@ type conn struct {
 
 	sending sync.Mutex // guards these:
 	plain   transport.Outbox
+	queue   queue // of the requests in plain
 	dead    error // no more sends
 	sealed  int   // encrypted bytes that the inner connection had queued at last count
 	flights tally // what was in them

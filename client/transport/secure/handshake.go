@@ -48,6 +48,7 @@ type certRequest struct {
 func (r *certRequest) note(cfg *tls.Config) *tls.Config {
 	cfg = cfg.Clone()
 	cfg.Renegotiation = tls.RenegotiateNever // it would have to wait, within a read
+	cfg.DynamicRecordSizingDisabled = true   // see queue
 	choose := cfg.GetClientCertificate
 	if choose == nil {
 		choose = func(cri *tls.CertificateRequestInfo) (*tls.Certificate, error) {

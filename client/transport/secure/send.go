@@ -4,7 +4,7 @@ import "github.com/memring/memring/client/transport"
 
 // The sending side. Requests wait as they are until somebody waits for a reply, and
 // are encrypted then, all in one: so those that come together share records, and one
-// that nobody waits for yet can be taken back.
+// that nobody waits for yet can be taken back. How they share them is said at queue.
 
 const (
 	// sealAtOnce is the size from which on a body is encrypted by Send itself, which
@@ -29,6 +29,8 @@ func (c *conn) Send(head, body, tail []byte, _ *transport.Loan) (queued int, err
 	if c.full() {
 		return c.plain.Len() + c.sealed, transport.ErrBacklog
 	}
+	size := len(head) + len(body) + len(tail)
+	c.queue.add(size)
 	if len(body) < sealAtOnce {
 		c.plain.Append(head, body, tail, nil)
 		c.dirty.Store(true)
@@ -37,6 +39,7 @@ func (c *conn) Send(head, body, tail []byte, _ *transport.Loan) (queued int, err
 	c.plain.Append(head, nil, nil, nil)
 	if err := c.sealLocked(body, tail); err != nil {
 		c.plain.Retract(len(head), 0)
+		c.queue.remove(size, 0)
 		return c.plain.Len(), err
 	}
 	return c.flights.left(c.sealed), nil
@@ -76,8 +79,16 @@ func (c *conn) flush() bool {
 func (c *conn) sealLocked(body, tail []byte) error {
 	size := c.plain.Len() + len(body) + len(tail)
 	c.wire.expect(size)
-	_, err := c.tls.Write(c.plain.Next()) // of nothing it makes no record
-	for _, p := range [...][]byte{body, tail} {
+	var err error
+	plain := c.plain.Next()
+	for i := 0; i < len(c.queue.sizes) && err == nil; {
+		var n int
+		n, i = c.queue.record(i)
+		n = min(n, len(plain)) // body and tail are the last request's
+		_, err = c.tls.Write(plain[:n])
+		plain = plain[n:]
+	}
+	for _, p := range [...][]byte{body, tail} { // of nothing it makes no record
 		if err == nil {
 			_, err = c.tls.Write(p)
 		}
@@ -98,6 +109,7 @@ func (c *conn) sealLocked(body, tail []byte) error {
 		c.sealed = queued
 	}
 	c.plain.Reset(keptPlain)
+	c.queue.reset()
 	return nil
 }
 
@@ -108,7 +120,11 @@ func (c *conn) Reclaim(*transport.Loan, *transport.Waiter) (over bool) { return 
 func (c *conn) Retract(size, after int) bool {
 	c.sending.Lock()
 	defer c.sending.Unlock()
-	return c.plain.Retract(size, after)
+	if !c.plain.Retract(size, after) {
+		return false
+	}
+	c.queue.remove(size, after)
+	return true
 }
 
 // Scrub implements [transport.Scrubber]. Below there is nothing but ciphertext.
