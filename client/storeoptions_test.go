@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -154,30 +155,28 @@ func TestAppendCreates(t *testing.T) {
 func TestAppendCreatesInARace(t *testing.T) {
 	onScript(t, memcachedtest.ServerOptions{}, client.Config{}, func(t *testing.T, c *client.Client, srv *memcachedtest.Server) {
 		other := dialOther(t, srv)
-		left := 3 // others store and delete so many times
+		var appends atomic.Int32
 		changed := make(chan error, 10)
 		srv.SetScript(func(r memcachedtest.Request) memcachedtest.Action {
-			mode, _ := r.Flag('M')
-			switch {
-			case r.Key != "k" || left == 0:
-			case mode == "E":
+			if r.Key != "k" {
+				return memcachedtest.Answer()
+			}
+			// Others store before each of our two adds, and delete before the second append.
+			switch mode, _ := r.Flag('M'); mode {
+			case "E":
 				changed <- other.Set(patient(t), client.Item{Key: "k", Value: []byte("theirs ")})
-			case mode == "A":
-				if left--; left > 0 {
-					err := other.Delete(patient(t), "k")
-					if left == 2 {
-						err = nil // the first: there was none
-					}
-					changed <- err
+			case "A":
+				if appends.Add(1) == 2 {
+					changed <- other.Delete(patient(t), "k")
 				}
 			}
 			return memcachedtest.Answer()
 		})
 		require.NoError(t, c.Append(patient(t), client.Item{Key: "k", Value: []byte("ours")}, client.StoreOptions{Create: true}))
-		close(changed)
-		for err := range changed {
-			require.NoError(t, err)
+		for range 3 {
+			require.NoError(t, <-changed)
 		}
+		require.Empty(t, changed)
 		it, err := c.Get(patient(t), "k")
 		require.NoError(t, err)
 		require.Equal(t, "theirs ours", string(it.Value))
