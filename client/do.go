@@ -48,7 +48,12 @@ func (cl *Client) takeKeyed(ctx context.Context, v verb, key string) (*op, *serv
 		return nil, nil, err
 	}
 	var srv *server
-	if o.wire, err = cl.keys.wire(key); err == nil {
+	if cl.keys == (keyspace{}) {
+		err = checkKey(key) // as it is
+	} else {
+		o.wire, err = cl.keys.wire(key)
+	}
+	if err == nil {
 		srv, err = cl.server(o.wire.stored)
 	}
 	if err != nil {

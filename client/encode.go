@@ -15,27 +15,27 @@ var crlf = []byte("\r\n")
 // request is everything that an encoder needs to know.
 type request struct {
 	verb    verb
+	create  bool // arithmetic: store initial on a miss; append and prepend: the value
+	flags   uint32
 	key     string  // the caller's
 	wire    wireKey // what the server knows it as
 	run     *run    // the keys, if there may be many
 	extra   []byte  // further flags of a meta command, each behind a space
 	value   []byte  // verbSet and kin: sent behind the head
-	flags   uint32
 	exptime int64
 	cas     uint64
 	delta   uint64
 	initial uint64
-	create  bool // arithmetic: store initial on a miss; append and prepend: the value
 	args    string
 	answers []string // verbLine
 
 	// What options ask for beyond extra.
 	needs  feature        // of the server
+	asks   reader.FlagSet // what must be in the reply
 	ifCAS  bool           // extra has a C
 	adds   bool           // append and prepend: store the value where there is none
 	bare   bool           // verbGet: without the value
 	unless uint64         // verbGet: without the value if it has this CAS
-	asks   reader.FlagSet // what must be in the reply
 	meta   *metaCall      // verbMeta
 }
 
@@ -91,12 +91,11 @@ func (r *request) appendHead(b []byte, opaque uint32) []byte {
 	switch r.verb {
 	case verbGet:
 		b = append(append(b, "mg "...), r.wire.text...)
-		if r.bare {
-			b = r.appendEcho(append(b, " f c"...))
-			break
+		if !r.bare {
+			b = append(b, " v"...)
 		}
-		b = r.appendEcho(append(b, " v f c"...))
-		if r.unless != 0 {
+		b = r.appendEcho(append(b, " f c"...))
+		if r.unless != 0 && !r.bare {
 			b = strconv.AppendUint(append(b, " C"...), r.unless, 10)
 		}
 	case verbInspect:

@@ -36,7 +36,12 @@ var (
 
 // describe fills in what the reply must look like.
 func (o *op) describe(opaque uint32) {
-	o.expect = replies[o.verb]
+	if t := &replies[o.verb]; t.Kind == reader.Meta {
+		// Not all of it is copied, which is longer than most calls need; see forgetExpect.
+		o.expect.Kind, o.expect.Allow, o.expect.Value = t.Kind, t.Allow, t.Value
+	} else {
+		o.expect = *t
+	}
 	switch o.verb {
 	case verbGet, verbGetAndTouch, verbTouch, verbInspect:
 		if o.echoes() {
@@ -79,4 +84,15 @@ func (o *op) expectOptions() {
 	if o.needs&dropValue != 0 {
 		e.Allow |= reader.Statuses(reader.NotStored) // there was no room for what is left
 	}
+}
+
+// forgetExpect empties what describe has filled in.
+func (o *op) forgetExpect() {
+	e := &o.expect
+	if e.Kind != reader.Meta || o.verb == verbMeta {
+		*e = reader.Expect{}
+		return
+	}
+	// The rest is not for one reply of the meta protocol.
+	e.Opaque, e.Key, e.Base64, e.Unless, e.Want, e.Raw = 0, "", false, 0, 0, false
 }

@@ -63,7 +63,10 @@ func stateOf(it *reader.Item) State {
 
 // note takes in what a reply says of an item. The op is claimed.
 func (o *op) note(it *reader.Item) {
-	o.item.Flags, o.item.CAS, o.item.State = it.Flags, it.CAS, stateOf(it)
+	o.item.Flags, o.item.CAS = it.Flags, it.CAS
+	if it.Won || it.Leased || it.Stale {
+		o.item.State = stateOf(it)
+	}
 	if o.expect.Raw {
 		o.line = string(it.Raw)
 	}

@@ -87,33 +87,39 @@ const (
 
 var _ reader.Slot = (*op)(nil)
 
-// begin makes a recycled op ready for the next request. The engine stays: its
-// waiter must not meet another.
+// begin makes an op that is new, or was scrubbed, ready for a request.
 func (o *op) begin(v verb, key string) {
-	o.request = request{verb: v, key: key, wire: wireKey{stored: key, text: key}, extra: o.extra[:0]}
+	o.verb, o.key = v, key
+	o.wire.stored, o.wire.text = key, key
 	o.own.Init()
 	o.w = &o.own
-	o.state, o.landing, o.leaving = opPending, false, false
-	o.status, o.err = 0, nil
-	o.item, o.info, o.valued = Item{}, Info{}, false
-	o.void.Store(notVoid)
-	o.drained = 0
-	o.dst, o.leases = nil, false
 }
 
-// scrub drops what the op refers to, so that a pooled op keeps no caller's
-// memory alive.
+// scrub makes the op as good as new, so that a pooled one keeps no caller's memory
+// alive. The engine stays: its waiter must not meet another.
 func (o *op) scrub() {
-	room := o.hits
-	o.giveBack() // what a call had borrowed that failed
+	if room := o.hits; o.block != nil || room != nil {
+		o.giveBack() // what a call had borrowed that failed
+		if o.run != nil {
+			o.run.room = kept(room)
+		}
+	}
 	if o.run != nil {
-		o.run.room = kept(room)
 		o.run.put()
 	}
-	o.request = request{extra: o.extra[:0]}
-	o.expect = reader.Expect{}
+	o.forgetExpect()
+	extra := o.extra[:0]
+	o.request = request{} // all zero, so that it is cleared in place and not copied
+	o.extra = extra
 	o.c, o.on[0], o.w = nil, nil, nil
-	o.item, o.dst, o.line, o.stats, o.err = Item{}, nil, "", nil, nil
+	o.state, o.landing, o.leaving = opPending, false, false
+	o.void.Store(notVoid)
+	o.status, o.err = 0, nil
+	o.item = Item{}
+	o.info = Info{}
+	o.valued = false
+	o.dst, o.leases, o.line, o.stats = nil, false, "", nil
+	o.drained = 0
 }
 
 // claim makes the driver the owner of the result until release.
