@@ -146,8 +146,7 @@
 //
 // Deletes, and gets with options or binary keys, are made quietly: the server leaves
 // out what is nominal, and other replies are matched by their opaque. Stores and
-// touches have a reply each. memcached 1.6.18 and others of its time lose sight of
-// stores that come many at a time over TLS, from whatever client; current ones don't.
+// touches have a reply each.
 //
 // # Loading
 //
