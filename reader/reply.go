@@ -36,6 +36,24 @@ const (
 // is poison: see [Parser].
 type Expect struct {
 	Kind Kind
+	// Allow and Value, Meta and Run: what the request can be answered with, error lines
+	// apart. Anything else is poison.
+	Allow StatusSet
+	Value ValueRule
+	// Base64, Meta: Key was sent as base64, with the b flag. The server
+	// returns a key in the form its item was stored under, which need not be
+	// the one asked for, and either passes; see Item.Key.
+	Base64 bool
+	// Want, Meta: the flags that were asked for and must be in a reply that states
+	// success; without one it is poison.
+	Want FlagSet
+	// Raw, Meta: Item.Raw is wanted.
+	Raw bool
+	// Bare, Line and Stats: nothing but a line was sent, with no body that the server
+	// could take for commands, so that any error line is all of the answer.
+	Bare bool
+	// Quiet, Run: all requests but the last have the q flag, and an mn is behind them.
+	Quiet bool
 	// Opaque, Meta: sent as O<hex>; a reply that carries another one is poison,
 	// and so are VA, HD and MN without it. If zero, none was sent, and a reply
 	// with one is poison. The server returns none for mn. Run: that of the first
@@ -46,22 +64,9 @@ type Expect struct {
 	// and MN without one are poison. If empty, no k flag was sent, or its key
 	// is not looked at. Debug: the key that ME must have.
 	Key string
-	// Base64, Meta: Key was sent as base64, with the b flag. The server
-	// returns a key in the form its item was stored under, which need not be
-	// the one asked for, and either passes; see Item.Key.
-	Base64 bool
-	// Allow and Value, Meta and Run: what the request can be answered with, error lines
-	// apart. Anything else is poison.
-	Allow StatusSet
-	Value ValueRule
 	// Unless, Meta with ValueUnless: the CAS that was sent as a C flag. Only a reply
 	// with this CAS is without a value.
 	Unless uint64
-	// Want, Meta: the flags that were asked for and must be in a reply that states
-	// success; without one it is poison.
-	Want FlagSet
-	// Raw, Meta: Item.Raw is wanted.
-	Raw bool
 	// Prefix, Line: what the line must begin with, unless it is an error line.
 	Prefix string
 	// Answers, Line: the words that the line can begin with, for a request that has
@@ -69,18 +74,13 @@ type Expect struct {
 	// They go before everything that is said of lines elsewhere: one may be STAT. If
 	// nil, Prefix counts.
 	Answers []string
-	// Bare, Line and Stats: nothing but a line was sent, with no body that the server
-	// could take for commands, so that any error line is all of the answer.
-	Bare bool
 	// Keys, Values: the keys asked for; those returned must be a subsequence,
 	// in order. Run: what Key is for each request; none if no k flags were sent.
 	Keys []string
 	// NoKey, Run: of which of Keys no k flag was sent; none if one was for all.
 	NoKey []bool
-	// Count and Quiet, Run: how many requests there are, and whether they have the
-	// q flag, and an mn behind them.
+	// Count, Run: how many requests there are.
 	Count int
-	Quiet bool
 }
 
 // ValueRule says whether a reply of the meta protocol that states success brings
