@@ -10,7 +10,7 @@ TORTURE   ?= 1m
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 # The modules beside the library's own. Each is tested, vetted and linted as that is.
-MODULES := compress bench
+MODULES := client/typed/compress bench
 
 # Where make was called, which -C doesn't change.
 CALLER := $(or $(PWD),$(CURDIR))

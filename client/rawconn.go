@@ -21,10 +21,12 @@ func (cl *Client) dialRaw(ctx context.Context, srv *server) (net.Conn, error) {
 		return nil, ErrClosed
 	}
 	dialCtx, cancel := context.WithCancel(ctx)
-	if t := cl.cfg.DialTimeout; t > 0 {
-		dialCtx, cancel = context.WithTimeout(ctx, t)
-	}
 	defer cancel()
+	if t := cl.cfg.DialTimeout; t > 0 {
+		var end context.CancelFunc
+		dialCtx, end = context.WithTimeout(dialCtx, t)
+		defer end()
+	}
 	defer context.AfterFunc(cl.ctx, cancel)()
 	nc, err := cl.openRaw(dialCtx, srv)
 	switch {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs every fuzz target of the library and of compress, one after the other, for the
-# time given as the only argument (10s if none).
+# Runs every fuzz target of the library and of client/typed/compress, one after the
+# other, for the time given as the only argument (10s if none).
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -8,7 +8,7 @@ time=${1:-10s}
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
-for module in . compress; do
+for module in . client/typed/compress; do
 	# go test -list prints a package's targets, and then a line with its name.
 	(cd "$module" && go test -list '^Fuzz' ./...) >"$tmp/output" || {
 		cat "$tmp/output" >&2

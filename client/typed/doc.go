@@ -36,7 +36,7 @@
 //
 // With Config.Compressor, values of Config.CompressFromBytes and more are compressed,
 // and stored so if that is less. [Gzip] and [Flate] are the standard library's; zstd
-// and s2 are in github.com/memring/memring/compress, a module of its own. The
+// and s2 are in github.com/memring/memring/client/typed/compress, a module of its own. The
 // compressor's ID is stored in the bits Config.FlagMask of the flags. Values without
 // it are read as they are, so that compression can be switched on while the servers
 // are full, but in this order:

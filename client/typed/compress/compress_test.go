@@ -21,7 +21,7 @@ import (
 	"github.com/memring/memring/client"
 	"github.com/memring/memring/client/memcachedtest"
 	"github.com/memring/memring/client/typed"
-	"github.com/memring/memring/compress"
+	"github.com/memring/memring/client/typed/compress"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
