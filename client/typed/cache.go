@@ -104,12 +104,12 @@ func (c *Cache[T]) GetAndTouch(ctx context.Context, key string, ttl time.Duratio
 
 // GetMulti asks for many keys at once, see [client.Client.GetMulti]. A value that
 // cannot be decoded is yielded as an empty Item and a [DecodeError], which has the
-// key, and does not end the loop. No State is known here, and the place of an item,
-// see Get, looks like an empty encoding.
-func (c *Cache[T]) GetMulti(ctx context.Context, keys []string) iter.Seq2[Item[T], error] {
+// key, and does not end the loop. Without options no State is known here, and the
+// place of an item, see Get, looks like an empty encoding.
+func (c *Cache[T]) GetMulti(ctx context.Context, keys []string, opts ...client.GetOptions) iter.Seq2[Item[T], error] {
 	return func(yield func(Item[T], error) bool) {
 		if c.owns {
-			for it, err := range c.client.GetMulti(ctx, keys) {
+			for it, err := range c.client.GetMulti(ctx, keys, opts...) {
 				var out Item[T]
 				if err == nil {
 					out, err = c.unpack(it, true)
@@ -120,7 +120,7 @@ func (c *Cache[T]) GetMulti(ctx context.Context, keys []string) iter.Seq2[Item[T
 			}
 			return
 		}
-		for l, err := range c.client.GetMultiLease(ctx, keys) {
+		for l, err := range c.client.GetMultiLease(ctx, keys, opts...) {
 			var out Item[T]
 			if err == nil {
 				out, err = c.unpackLease(l)

@@ -1,0 +1,43 @@
+package typed
+
+import (
+	"context"
+	"errors"
+
+	"github.com/memring/memring/client"
+)
+
+// GetOrLoad returns the item stored under key. If there is none, it calls load,
+// stores what that returns, and returns it; see [client.Client.GetOrLoad], which
+// says who loads and who waits, and what becomes of the errors of load. Of the Item
+// that load returns, Value, Flags and TTL count. Each caller gets a value of its own,
+// decoded from what was stored, or was to be.
+//
+// With Config.UndecodableIsMiss an item that cannot be decoded is deleted, unless it
+// has changed meanwhile, and loaded anew; without it the call returns the
+// [DecodeError]. What load has returned and cannot be encoded is an [EncodeError].
+func (c *Cache[T]) GetOrLoad(ctx context.Context, key string, load func(context.Context) (Item[T], error), opts client.LoadOptions) (Item[T], error) {
+	encoded := func(ctx context.Context) (client.Item, error) {
+		it, err := load(ctx)
+		if err != nil {
+			return client.Item{}, err
+		}
+		it.Key = key
+		return c.Encode(it)
+	}
+	for again := false; ; again = true {
+		it, err := c.client.GetOrLoad(ctx, key, encoded, opts)
+		if err != nil {
+			return Item[T]{}, err
+		}
+		it.State &^= client.Won | client.Claimed // it is no place for an item: those are never returned
+		out, err := c.unpack(it, c.raw != nil)
+		if !passedOver(err) || again || it.CAS == 0 {
+			return out, err
+		}
+		err = c.client.Delete(ctx, key, client.DeleteOptions{IfCAS: it.CAS})
+		if err != nil && !errors.Is(err, client.ErrConflict) && !errors.Is(err, client.ErrNotFound) {
+			return Item[T]{}, err
+		}
+	}
+}
