@@ -14,7 +14,9 @@ import (
 // results may be read by any once Do has returned.
 //
 // The arguments are those of the Client's method of the same name. A bad one is the
-// error of its result alone. Values belong to the Batch until Do has returned.
+// error of its result alone. Values belong to the Batch until Do has returned. Two
+// options can't be had in one, since they may take two requests: GetOptions.UnlessCAS
+// and StoreOptions.Create are [ErrArgument].
 type Batch struct{ entries []*Result }
 
 // Result is what became of a request of a [Batch].
@@ -23,7 +25,7 @@ type Result struct {
 	item    Item // to be stored, or got
 	delta   uint64
 	init    *Counter
-	options []GetOptions
+	options options // nil: none
 
 	done  bool
 	count uint64
@@ -67,55 +69,71 @@ func (b *Batch) Len() int { return len(b.entries) }
 
 // Get adds a [Client.Get].
 func (b *Batch) Get(key string, opts ...GetOptions) *ItemResult {
-	r := &ItemResult{Result{verb: verbGet, item: Item{Key: key}, options: opts}}
+	r := &ItemResult{Result{verb: verbGet, item: Item{Key: key}}}
+	entryOptions(&r.Result, opts)
 	b.entries = append(b.entries, &r.Result)
 	return r
 }
 
 // Set adds a [Client.Set].
-func (b *Batch) Set(it Item) *Result { return b.store(verbSet, it) }
+func (b *Batch) Set(it Item, opts ...StoreOptions) *Result {
+	return entryOptions(b.add(verbSet, it), opts)
+}
 
 // Add adds a [Client.Add].
-func (b *Batch) Add(it Item) *Result { return b.store(verbAdd, it) }
+func (b *Batch) Add(it Item, opts ...StoreOptions) *Result {
+	return entryOptions(b.add(verbAdd, it), opts)
+}
 
 // Replace adds a [Client.Replace].
-func (b *Batch) Replace(it Item) *Result { return b.store(verbReplace, it) }
+func (b *Batch) Replace(it Item, opts ...StoreOptions) *Result {
+	return entryOptions(b.add(verbReplace, it), opts)
+}
 
 // Append adds a [Client.Append].
-func (b *Batch) Append(it Item) *Result { return b.store(verbAppend, it) }
+func (b *Batch) Append(it Item, opts ...StoreOptions) *Result {
+	return entryOptions(b.add(verbAppend, it), opts)
+}
 
 // Prepend adds a [Client.Prepend].
-func (b *Batch) Prepend(it Item) *Result { return b.store(verbPrepend, it) }
+func (b *Batch) Prepend(it Item, opts ...StoreOptions) *Result {
+	return entryOptions(b.add(verbPrepend, it), opts)
+}
 
 // CompareAndSwap adds a [Client.CompareAndSwap].
-func (b *Batch) CompareAndSwap(it Item) *Result { return b.store(verbCompareAndSwap, it) }
+func (b *Batch) CompareAndSwap(it Item, opts ...StoreOptions) *Result {
+	return entryOptions(b.add(verbCompareAndSwap, it), opts)
+}
 
 // Delete adds a [Client.Delete].
-func (b *Batch) Delete(key string) *Result { return b.store(verbDelete, Item{Key: key}) }
+func (b *Batch) Delete(key string, opts ...DeleteOptions) *Result {
+	return entryOptions(b.add(verbDelete, Item{Key: key}), opts)
+}
 
 // Touch adds a [Client.Touch].
 func (b *Batch) Touch(key string, ttl time.Duration) *Result {
-	return b.store(verbTouch, Item{Key: key, TTL: ttl})
+	return b.add(verbTouch, Item{Key: key, TTL: ttl})
 }
 
 // Increment adds a [Client.Increment].
-func (b *Batch) Increment(key string, delta uint64, init *Counter) *CountResult {
-	return b.arithmetic(verbIncrement, key, delta, init)
+func (b *Batch) Increment(key string, delta uint64, init *Counter, opts ...CounterOptions) *CountResult {
+	return b.arithmetic(verbIncrement, key, delta, init, opts)
 }
 
 // Decrement adds a [Client.Decrement].
-func (b *Batch) Decrement(key string, delta uint64, init *Counter) *CountResult {
-	return b.arithmetic(verbDecrement, key, delta, init)
+func (b *Batch) Decrement(key string, delta uint64, init *Counter, opts ...CounterOptions) *CountResult {
+	return b.arithmetic(verbDecrement, key, delta, init, opts)
 }
 
-func (b *Batch) store(v verb, it Item) *Result {
+func (b *Batch) add(v verb, it Item) *Result {
 	r := &Result{verb: v, item: it}
 	b.entries = append(b.entries, r)
 	return r
 }
 
-func (b *Batch) arithmetic(v verb, key string, delta uint64, init *Counter) *CountResult {
+func (b *Batch) arithmetic(v verb, key string, delta uint64, init *Counter, opts []CounterOptions) *CountResult {
 	r := &CountResult{Result{verb: v, item: Item{Key: key}, delta: delta, init: init}}
+	entryOptions(&r.Result, opts)
 	b.entries = append(b.entries, &r.Result)
 	return r
 }
@@ -139,6 +157,7 @@ func (cl *Client) Do(ctx context.Context, b *Batch) error {
 	m.results = results{op: "batch", n: len(m.entries)}
 	err := cl.carryOut(ctx, m, &m.results)
 	for i, r := range m.entries {
+		r.err = nil
 		if r.done = true; m.errs != nil {
 			r.err = m.errs[i]
 		} else {
@@ -167,16 +186,7 @@ func (m *multiDo) ask(f *fanout, o *op, entries []int) (n int, err error) {
 	o.begin(r.verb, r.item.Key)
 	o.wire = f.wire(entries[0])
 	switch r.verb {
-	case verbGet:
-		var g GetOptions
-		switch g, err = one(r.options); {
-		case err != nil || len(r.options) == 0:
-		case g.UnlessCAS != 0:
-			err = fmt.Errorf("%w: UnlessCAS in a Batch", ErrArgument) // may take two requests
-		default:
-			err = g.apply(&o.request)
-		}
-	case verbDelete:
+	case verbGet, verbDelete:
 	case verbTouch:
 		o.exptime, err = exptime(r.item.TTL)
 	case verbIncrement, verbDecrement:
@@ -186,6 +196,13 @@ func (m *multiDo) ask(f *fanout, o *op, entries []int) (n int, err error) {
 		}
 	default:
 		err = o.carry(&r.item)
+	}
+	switch {
+	case err != nil:
+	case r.err != nil:
+		err = r.err // of the options
+	case r.options != nil:
+		err = r.options.apply(&o.request)
 	}
 	return 1, err
 }
@@ -201,10 +218,13 @@ func (m *multiDo) settled(srv *server, o *op, entries []int) int {
 	case r.verb == verbGet:
 		r.item, o.item = o.item, Item{}
 		if r.item.Key, r.item.Value = o.key, o.dst; o.asks&reader.WantTTL != 0 {
-			r.item.Info = o.told(&r.options[0])
+			r.item.Info = o.told(r.options.(*GetOptions))
 		}
 	case r.verb == verbIncrement, r.verb == verbDecrement:
 		r.count, err = o.count(srv)
+	}
+	if t, ok := r.options.(interface{ tell(*op) }); ok && err == nil {
+		t.tell(o)
 	}
 	m.set(entries[0], err)
 	return 1

@@ -12,9 +12,20 @@ import (
 //
 // The server is asked to be quiet about keys that it has. If it answers an error
 // line, which does not say what key it is about, then it may be that of several keys:
-// each has the error then, and its Outcome is [Unknown].
-func (cl *Client) DeleteMulti(ctx context.Context, keys []string) error {
+// each has the error then, and its Outcome is [Unknown]. [DeleteOptions] ask for more,
+// of all keys; IfCAS, which is about one, is [ErrArgument].
+func (cl *Client) DeleteMulti(ctx context.Context, keys []string, opts ...DeleteOptions) error {
 	k := &multiKeys{results: results{op: "delete multi", n: len(keys)}, keys: keys, verb: verbDeleteRun, quiet: true}
+	if len(opts) > 0 {
+		o, err := one(opts)
+		if err == nil {
+			err = o.forAll()
+		}
+		if err != nil {
+			return &OpError{Op: k.op, Outcome: NotSent, Err: err}
+		}
+		k.options = &o
+	}
 	return cl.carryOut(ctx, k, &k.results)
 }
 
@@ -40,6 +51,7 @@ type multiKeys struct {
 	verb    verb
 	quiet   bool
 	exptime int64
+	options *DeleteOptions // nil: none
 }
 
 var _ job = (*multiKeys)(nil)
@@ -49,6 +61,11 @@ func (k *multiKeys) key(entry int) string { return k.keys[entry] }
 func (k *multiKeys) ask(f *fanout, o *op, entries []int) (n int, err error) {
 	o.begin(k.verb, "")
 	o.exptime = k.exptime
+	if k.options != nil {
+		if err := k.options.apply(&o.request); err != nil {
+			return min(len(entries), runKeys), err
+		}
+	}
 	r := o.startRun(k.quiet)
 	for room := maxRunBytes; n < min(len(entries), runKeys) && room > 0; n++ {
 		w := f.wire(entries[n])

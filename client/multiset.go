@@ -19,9 +19,20 @@ import (
 // The call ends at the context's deadline or when the context is cancelled. Since it
 // may take long, Config.OpTimeout does not bound it: it is for how long a server may
 // bring nothing before what it still has to do is given up. The Values are the
-// caller's own again when the call has returned.
-func (cl *Client) SetMulti(ctx context.Context, items []Item) error {
+// caller's own again when the call has returned. [StoreOptions] ask for more, of all
+// items; those that are about one are [ErrArgument].
+func (cl *Client) SetMulti(ctx context.Context, items []Item, opts ...StoreOptions) error {
 	s := &multiSet{results: results{op: "set multi", n: len(items)}, items: items}
+	if len(opts) > 0 {
+		o, err := one(opts)
+		if err == nil {
+			err = o.forAll()
+		}
+		if err != nil {
+			return &OpError{Op: s.op, Outcome: NotSent, Err: err}
+		}
+		s.options = &o
+	}
 	return cl.carryOut(ctx, s, &s.results)
 }
 
@@ -42,7 +53,8 @@ func (cl *Client) carryOut(ctx context.Context, j job, r *results) error {
 // nobody could tell which item was refused.
 type multiSet struct {
 	results
-	items []Item
+	items   []Item
+	options *StoreOptions // nil: none
 }
 
 var _ job = (*multiSet)(nil)
@@ -53,7 +65,11 @@ func (s *multiSet) ask(f *fanout, o *op, entries []int) (int, error) {
 	it := &s.items[entries[0]]
 	o.begin(verbSet, it.Key)
 	o.wire = f.wire(entries[0])
-	return 1, o.carry(it)
+	err := o.carry(it)
+	if err == nil && s.options != nil {
+		err = s.options.apply(&o.request)
+	}
+	return 1, err
 }
 
 func (s *multiSet) settled(srv *server, o *op, entries []int) int {
