@@ -88,7 +88,7 @@ func ExampleServer_Detail() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	var user admin.Prefix = detail["user"]
+	user := detail["user"]
 	fmt.Println(user.Gets, "gets of users,", user.Hits, "hits")
 	// Output: 2 gets of users, 0 hits
 }
