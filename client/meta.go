@@ -115,18 +115,24 @@ func (o *op) metaReply() MetaReply {
 	r := MetaReply{Status: o.metaStatus(), Value: o.dst}
 	if r.Status == MetaME {
 		r.Debug = make(map[string]string)
-		for _, word := range strings.Fields(o.line)[2:] {
+		for _, word := range words(o.line)[2:] {
 			name, value, _ := strings.Cut(word, "=")
 			r.Debug[name] = value
 		}
 		return r
 	}
-	for _, word := range strings.Fields(o.line) {
+	for _, word := range words(o.line) {
 		if strings.IndexByte(o.meta.hidden, word[0]) < 0 {
 			r.Flags = append(r.Flags, MetaFlag{word[0], word[1:]})
 		}
 	}
 	return r
+}
+
+// words are what a line has between its spaces. Those of Unicode are none: they may be
+// in a key.
+func words(line string) []string {
+	return strings.FieldsFunc(line, func(r rune) bool { return r == ' ' })
 }
 
 func (o *op) metaStatus() MetaStatus {
