@@ -196,3 +196,60 @@ func TestWatch(t *testing.T) {
 		require.Len(t, w.seen, maxWatched)
 	})
 }
+
+// A claim that is handed to a flight which all leave is not lost: it is used or given
+// back. Whether the flight sees the one or the other first is for chance to say.
+func TestClaimIsHandedOverTooLate(t *testing.T) {
+	inFlights(t, func(t *testing.T, cl *Client) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		for range 30 {
+			var n atomic.Int64
+			w := wants(&n, LoadOptions{})
+			won, other := vivify(t, cl)
+			f1, err := cl.look(t.Context(), w, &other)
+			require.NoError(t, err)
+			f2, err := cl.look(t.Context(), w, &won)
+			require.NoError(t, err)
+			_, _, err = f1.wait(ctx)
+			require.ErrorIs(t, err, context.Canceled)
+			_, _, err = f2.wait(ctx)
+			require.ErrorIs(t, err, context.Canceled)
+			synctest.Wait()
+			it, err := cl.Get(t.Context(), "k", GetOptions{Vivify: -1})
+			require.NoError(t, err)
+			require.NotEqual(t, Claimed, it.State, "claimed, and nobody knows of it")
+			require.NoError(t, cl.Delete(t.Context(), "k"))
+		}
+	})
+}
+
+// Neither is one that is handed to a flight whose look at the cache fails at that
+// moment.
+func TestClaimIsHandedOverAtLast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := memcachedtest.NewServer(t, memcachedtest.ServerOptions{Network: "none"})
+		cl, err := New([]string{srv.Addr()}, &Config{DialContext: srv.DialContext})
+		require.NoError(t, err)
+		defer func() { require.NoError(t, cl.Close()) }()
+		var n atomic.Int64
+		w := wants(&n, LoadOptions{})
+		won, other := vivify(t, cl)
+		release := make(chan struct{})
+		srv.SetScript(memcachedtest.OnCommand("mg", memcachedtest.ErrorLine("SERVER_ERROR out of memory").Stall(release)))
+		f, err := cl.look(t.Context(), w, &other)
+		require.NoError(t, err)
+		time.Sleep(minPause) // it looks, and has no answer yet
+		_, err = cl.look(t.Context(), w, &won)
+		require.NoError(t, err)
+		close(release)
+		it, end, err := f.wait(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, endResult, end)
+		require.Equal(t, "v", string(it.Value))
+		srv.SetScript(nil)
+		it, err = cl.Get(t.Context(), "k")
+		require.NoError(t, err)
+		require.Equal(t, "v", string(it.Value), "it was stored")
+	})
+}

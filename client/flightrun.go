@@ -55,12 +55,34 @@ func (f *flight) await() bool {
 		case cacheFailed(f.ctx, err):
 			f.cl.loads.without.Add(1)
 			f.notify(err)
+			if f.handedLast() {
+				return true
+			}
 			f.end = endWithout
 			return false
 		default: // all have left, or the client is closed
+			if f.handedLast() {
+				return true
+			}
 			f.err = err
 			return false
 		}
+	}
+}
+
+// handedLast is for a flight that ends with the claim as it was: it makes it one that
+// nobody joins any more, and reports whether it was handed the claim before. Then it is
+// not over: nobody else knows of the claim, and it has to be used or given back.
+func (f *flight) handedLast() bool {
+	fs := &f.cl.loads
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	fs.forget(f)
+	select {
+	case f.claim = <-f.handed:
+		return true
+	default:
+		return false
 	}
 }
 
