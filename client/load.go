@@ -220,6 +220,7 @@ func (cl *Client) serve(ctx context.Context, w *want, it *Item) {
 	}
 	overdue := cl.loads.watch.overdue(w.key, c.cas, w.opts.Claim)
 	switch {
+	case c.cas == 0: // as for errNoCAS: nothing could be stored, and no claim given back
 	case it.State&Won != 0:
 		cl.loads.background(ctx, cl, w, c)
 	case overdue:

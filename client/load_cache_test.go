@@ -156,4 +156,12 @@ func TestLoadWithoutCAS(t *testing.T) {
 	it, err := c.GetOrLoad(patient(t), "k", noLoad(t), opts)
 	require.NoError(t, err)
 	require.Equal(t, "stored", string(it.Value))
+	// A refresh would be for nothing.
+	require.NoError(t, c.Set(patient(t), client.Item{Key: "k", Value: []byte("stored"), TTL: time.Minute}))
+	opts.Refresh = time.Minute * 30
+	it, err = c.GetOrLoad(patient(t), "k", noLoad(t), opts)
+	require.NoError(t, err)
+	require.Equal(t, "stored", string(it.Value))
+	require.NoError(t, c.Close())
+	require.Zero(t, c.LoadCounters().Background)
 }
