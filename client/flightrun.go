@@ -180,7 +180,11 @@ func (f *flight) settle(ttl time.Duration) {
 	case f.err == nil && ttl >= 0:
 		it := f.item
 		it.TTL, it.CAS = ttl, c.cas
-		f.stored(ctx, f.cl.CompareAndSwap(ctx, it))
+		if err := f.cl.CompareAndSwap(ctx, it); err != nil {
+			f.notStored(ctx, err)
+		} else if ttl > 0 && ttl <= f.opts.Refresh {
+			f.calm(ctx)
+		}
 	case f.err == nil || errors.Is(f.err, ErrNotFound):
 		if err := f.cl.drop(ctx, &f.want, c); err != nil && !lostClaim(err) {
 			f.notify(err)
@@ -192,12 +196,22 @@ func (f *flight) settle(ttl time.Duration) {
 	// pause until the next attempt, and there is a value meanwhile.
 }
 
-// stored takes in how the store has ended. If it is unknown whether it was carried
-// out, the claim can be given back even so: it is not there any more if it was.
-func (f *flight) stored(ctx context.Context, err error) {
-	if err == nil {
-		return
+// calm claims an item that was just stored and is about to expire already. Otherwise
+// the next call would have it loaded anew, and again, as fast as a load is. The claim is
+// left to run out.
+func (f *flight) calm(ctx context.Context) {
+	if len(f.item.Value) == 0 && f.item.Flags == 0 {
+		return // claimed, it would count as nothing, see claimOf
 	}
+	it, err := f.cl.Inspect(ctx, f.key, GetOptions{Recache: f.opts.Refresh})
+	if err == nil && it.State&Stale != 0 && it.State&Won != 0 { // meanwhile
+		f.cl.giveBack(ctx, &f.want, claim{cas: it.CAS, of: stale})
+	}
+}
+
+// notStored takes in why the store has failed. If it is unknown whether it was carried
+// out, the claim can be given back even so: it is not there any more if it was.
+func (f *flight) notStored(ctx context.Context, err error) {
 	f.notify(err)
 	if lostClaim(err) {
 		f.cl.loads.lost.Add(1)

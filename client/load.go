@@ -12,7 +12,8 @@ import (
 type LoadOptions struct {
 	// TTL is for how long a loaded item is kept. If zero, for ever; if negative, it
 	// is not stored at all, only returned. The TTL of the Item that load returns
-	// goes first, unless that is zero.
+	// goes first, unless that is zero. An item whose TTL is no longer than Refresh is
+	// loaded anew when it has been there for Claim, at the earliest.
 	TTL time.Duration
 
 	// Refresh is how long before the end of its TTL an item is loaded anew: the

@@ -195,6 +195,71 @@ func TestRefreshFails(t *testing.T) {
 	})
 }
 
+// An item whose own TTL is shorter than Refresh, as one that says that there is nothing
+// may have, is about to expire from the beginning. It is not loaded all the time for
+// that: once in the time of a claim.
+func TestRefreshOfShortLived(t *testing.T) {
+	inLoadBubble(t, func(t *testing.T, b *loadBubble) {
+		clients := []*client.Client{b.client(), b.client()}
+		opts := client.LoadOptions{TTL: time.Hour, Refresh: time.Minute, Claim: 10 * time.Second}
+		loads := 0
+		load := func(context.Context) (client.Item, error) {
+			loads++
+			return client.Item{Flags: 7, TTL: 45 * time.Second}, nil
+		}
+		for range 60 {
+			for _, c := range clients {
+				start(t.Context(), c, load, opts).value(t)
+				synctest.Wait()
+			}
+			time.Sleep(time.Second / 2)
+		}
+		require.Equal(t, 3, loads, "within 30 s")
+		time.Sleep(time.Minute)
+		start(t.Context(), clients[0], load, opts).value(t)
+		require.Equal(t, 4, loads, "it has expired")
+	})
+}
+
+// An empty one without Flags could not be told from nothing then: nobody waits for it.
+func TestShortLivedAndEmpty(t *testing.T) {
+	inLoadBubble(t, func(t *testing.T, b *loadBubble) {
+		c := b.client()
+		opts := client.LoadOptions{TTL: time.Hour, Refresh: time.Minute}
+		for range 3 {
+			r := start(t.Context(), c, func(context.Context) (client.Item, error) {
+				return client.Item{TTL: 45 * time.Second}, nil
+			}, opts)
+			require.Empty(t, r.value(t))
+			require.Zero(t, r.took)
+		}
+	})
+}
+
+// If such an item is invalidated before its claim is taken, whoever asks next loads it.
+func TestShortLivedIsInvalidated(t *testing.T) {
+	inLoadBubble(t, func(t *testing.T, b *loadBubble) {
+		c := b.client()
+		opts := client.LoadOptions{TTL: time.Hour, Refresh: time.Minute}
+		b.srv.SetScript(func(r memcachedtest.Request) memcachedtest.Action {
+			if r.Command == "ms" {
+				return memcachedtest.Answer().Delay(time.Second / 2)
+			}
+			return memcachedtest.Answer()
+		})
+		r := start(t.Context(), c, func(context.Context) (client.Item, error) {
+			return client.Item{Value: []byte("old"), TTL: 45 * time.Second}, nil
+		}, opts)
+		time.Sleep(time.Second / 4)
+		require.Equal(t, "HD", b.say("md k I"))
+		require.Equal(t, "old", r.value(t))
+		b.srv.SetScript(nil)
+		r = start(t.Context(), c, loads("new"), opts)
+		require.Equal(t, "new", r.value(t))
+		require.Zero(t, r.took)
+	})
+}
+
 // A refresh that takes longer than its claim is ended.
 func TestRefreshIsBounded(t *testing.T) {
 	inLoadBubble(t, func(t *testing.T, b *loadBubble) {
