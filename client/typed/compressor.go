@@ -11,7 +11,7 @@ type Compressor interface {
 	// ID says in the flags which compressor has made a value: 1 to 15, or what
 	// Config.FlagMask has room for. It must never change its meaning while there are
 	// values on a server. [Gzip] is 1, [Flate] 2, and those of the module
-	// github.com/memring/memring/client/typed/compress are 3 and 4; from 8 on they are the users'.
+	// client/typed/compress are 3 and 4; from 8 on they are the users'.
 	ID() uint8
 
 	// Append appends src, compressed, to dst and returns the extended slice. It keeps

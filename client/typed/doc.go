@@ -36,10 +36,10 @@
 //
 // With Config.Compressor, values of Config.CompressFromBytes and more are compressed,
 // and stored so if that is less. [Gzip] and [Flate] are the standard library's; zstd
-// and s2 are in github.com/memring/memring/client/typed/compress, a module of its own. The
-// compressor's ID is stored in the bits Config.FlagMask of the flags. Values without
-// it are read as they are, so that compression can be switched on while the servers
-// are full, but in this order:
+// and s2 are in package client/typed/compress, a module of its own. The compressor's ID
+// is stored in the bits Config.FlagMask of the flags. Values without it are read as
+// they are, so that compression can be switched on while the servers are full, but in
+// this order:
 //
 //  1. All programs get the new compressor into Config.Readers, and are rolled out.
 //  2. Then it becomes the Config.Compressor, program by program.

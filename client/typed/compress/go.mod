@@ -18,4 +18,4 @@ require (
 // For work in this repository. It does not count for who imports this module: before
 // compress is tagged, the version required above must be a released one that has
 // client/typed.
-replace github.com/memring/memring => ../../../
+replace github.com/memring/memring => ../../..
