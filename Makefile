@@ -2,7 +2,7 @@
 
 GO        ?= go
 FUZZTIME  ?= 10s
-TESTTIME  ?= 10m
+TESTTIME  ?= 15m
 TORTURE   ?= 1m
 
 # Pinned: a new version brings new complaints, which should be a commit's
@@ -31,7 +31,7 @@ test: memcached ## all tests, after installing memcached if there is none
 	set -e; for m in $(MODULES); do (cd $$m && $(GO) test -timeout $(TESTTIME) ./...); done
 
 race: memcached ## all tests under the race detector, fewer seeds; needs a C compiler
-	SEEDS=1000 $(GO) test -race -timeout $(TESTTIME) ./...
+	SEEDS=500 $(GO) test -race -timeout $(TESTTIME) ./...
 	set -e; for m in $(MODULES); do (cd $$m && $(GO) test -race -timeout $(TESTTIME) ./...); done
 
 nouring: memcached ## the client without io_uring: tests, and a look for its symbols
