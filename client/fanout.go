@@ -29,9 +29,9 @@ type fanout struct {
 	on       []transport.Conn
 	buf      []Lease // empty; swapped with a request's hits
 
-	ctx    context.Context // of those that connect; nil: there were none
+	ctx    context.Context // of those that prepare lanes; nil: there were none
 	cancel context.CancelFunc
-	mu     sync.Mutex // guards lane.connected and lane.dialErr
+	mu     sync.Mutex // guards lane.prepared and what is below it
 }
 
 // job is what a fanout carries out. Entries are numbers from 0. It is called by the

@@ -31,9 +31,12 @@ type lane struct {
 	moved    bool      // something came
 	tries    int       // connections that were lost since
 
-	connecting bool
-	connected  bool // guarded by fanout.mu, as is dialErr: the goroutine has ended
-	dialErr    error
+	// A goroutine makes a connection, or asks the version of c's server.
+	preparing bool
+	prepared  bool // guarded by fanout.mu until resume has seen it, as is the rest: it has ended
+	prepErr   error
+	asked     *conn // that it has asked, and for which
+	version   *serverVersion
 }
 
 // part is a request for the entries todo[from:to].
@@ -48,7 +51,7 @@ func (l *lane) busy() bool { return l.head < len(l.flight) }
 
 // over reports whether nothing is left to do.
 func (l *lane) over() bool {
-	return !l.busy() && !l.connecting && (l.err != nil || l.next == len(l.todo) && l.back.from == l.back.to)
+	return !l.busy() && !l.preparing && (l.err != nil || l.next == len(l.todo) && l.back.from == l.back.to)
 }
 
 // weight is how many requests the server has with o.
@@ -97,7 +100,7 @@ func (f *fanout) extend(l *lane) {
 
 // fill sends requests until the window is full.
 func (f *fanout) fill(ctx context.Context, l *lane) {
-	if l.connecting || l.err != nil {
+	if l.preparing || l.err != nil {
 		return
 	}
 	if !l.busy() && l.back.from < l.back.to {
@@ -127,7 +130,14 @@ func (f *fanout) fill(ctx context.Context, l *lane) {
 		}
 		o.w = &f.own
 		if o.needs != 0 {
-			err = f.cl.qualify(ctx, f.deadline(l), l.c, o)
+			v := l.serverVersion()
+			if v == nil {
+				if o.put(); !l.busy() {
+					f.askVersion(ctx, l)
+				}
+				return
+			}
+			err = v.suit(o, l.srv)
 		}
 		if err == nil {
 			err = l.c.push(o)
@@ -208,41 +218,6 @@ func (f *fanout) connect(ctx context.Context, l *lane) bool {
 	return false
 }
 
-// dial has a goroutine connect to the lane's server, so that the others need not
-// wait.
-func (f *fanout) dial(ctx context.Context, l *lane) {
-	if f.cancel == nil {
-		f.ctx, f.cancel = context.WithCancel(ctx)
-	}
-	pool, deadline, dialCtx := l.pool, f.deadline(l), f.ctx
-	l.connecting = f.cl.spawn(func() {
-		_, err := pool.get(dialCtx, deadline)
-		f.mu.Lock()
-		l.connected, l.dialErr = true, err
-		f.mu.Unlock()
-		f.eng.Wake(&f.own)
-	})
-	if !l.connecting {
-		l.err = ErrClosed
-	}
-}
-
-// resume notes which servers have been connected to; what is to be sent to them is
-// sent with the next look at the lanes.
-func (f *fanout) resume() {
-	if f.cancel == nil {
-		return
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for i := range f.lanes {
-		if l := &f.lanes[i]; l.connected {
-			l.connecting, l.connected = false, false
-			l.err = l.dialErr
-		}
-	}
-}
-
 // rest takes the entries that have not been asked for.
 func (l *lane) rest() []int {
 	from := l.next
@@ -294,7 +269,7 @@ func (l *lane) abandon(f *fanout) (unknown, notSent []int) {
 	clear(l.flight)
 	l.flight, l.head, l.sent, l.bytes = l.flight[:0], 0, 0, 0
 	l.next, l.back = len(l.todo), part{}
-	l.connecting = false // whoever connects does it for others
+	l.preparing = false // its goroutine ends by itself
 	return unknown, notSent
 }
 

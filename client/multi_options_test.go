@@ -155,3 +155,38 @@ func TestRunDesync(t *testing.T) {
 		})
 	}
 }
+
+// A server that does not tell its version when it is asked, which options may need,
+// keeps the others' keys from nobody.
+func TestGetMultiVersionBesideStalled(t *testing.T) {
+	onEngines(t, func(t *testing.T, kind client.EngineKind) {
+		stalls := memcachedtest.NewServer(t, memcachedtest.ServerOptions{
+			Script: memcachedtest.OnCommand("version", memcachedtest.Answer().Stall(nil)),
+		})
+		answers := memcachedtest.NewServer(t, memcachedtest.ServerOptions{})
+		cfg := &client.Config{Engine: kind, OpTimeout: -1, Selector: func([]string) client.Selector { return byPrefix{} }}
+		c := dial(t, cfg, stalls.Addr(), answers.Addr())
+		hinted := client.GetOptions{Hints: client.Hints{P: "p"}}
+		require.NoError(t, c.Set(patient(t), client.Item{Key: "a"}))
+		require.NoError(t, c.Set(patient(t), client.Item{Key: "b", Value: []byte("value")}))
+		for it, err := range c.GetMulti(patient(t), []string{"a", "b"}, hinted) {
+			require.NoError(t, err)
+			require.Equal(t, "value", string(it.Value))
+			break
+		}
+		var b client.Batch
+		lost, got := b.Get("a", hinted), b.Get("b", hinted)
+		ctx, cancel := context.WithCancel(context.Background())
+		done := make(chan error, 1)
+		before := answers.RequestCount()
+		go func() { done <- c.Do(ctx, &b) }()
+		require.NoError(t, answers.Wait(patient(t), func() bool { return answers.RequestCount() > before }))
+		cancel()
+		require.ErrorIs(t, <-done, context.Canceled)
+		require.ErrorIs(t, lost.Err(), context.Canceled)
+		require.Equal(t, client.NotSent, opError(t, lost.Err()).Outcome)
+		if it, err := got.Item(); err == nil { // the reply may have come too late
+			require.Equal(t, "value", string(it.Value))
+		}
+	})
+}

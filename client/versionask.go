@@ -24,22 +24,24 @@ func (cl *Client) qualify(ctx context.Context, deadline time.Time, c *conn, o *o
 		if v, err = cl.askVersion(ctx, deadline, c, o.eng); err != nil {
 			return err
 		}
-		if v.text != "" { // or it may tell the next time
-			c.version.Store(v)
-		}
 	}
-	missing := v.lacks(o.needs)
+	return v.suit(o, c.p.srv)
+}
+
+// suit makes o one that a server of this version can carry out, or says why it cannot.
+func (s *serverVersion) suit(o *op, srv *server) error {
+	missing := s.lacks(o.needs)
 	if missing == 0 {
 		return nil
 	}
 	if missing = o.degrade(missing); missing != 0 {
-		return v.unsupported(missing, c.p.srv.name)
+		return s.unsupported(missing, srv.name)
 	}
 	return nil
 }
 
-// askVersion asks a connection's server for its version. The error is errConnDown if
-// another connection should be tried.
+// askVersion asks a connection's server for its version, and notes it. The error is
+// errConnDown if another connection should be tried.
 func (cl *Client) askVersion(ctx context.Context, deadline time.Time, c *conn, eng *engineSlot) (*serverVersion, error) {
 	o := eng.ops.Get().(*op)
 	o.begin(verbVersion, "")
@@ -61,7 +63,11 @@ func (cl *Client) askVersion(ctx context.Context, deadline time.Time, c *conn, e
 	case status != reader.OK:
 		text = "" // an error line: it does not say
 	}
-	return versionOf(text), nil
+	v := versionOf(text)
+	if text != "" { // or it may tell the next time
+		c.version.Store(v)
+	}
+	return v, nil
 }
 
 func askError(err error) error { return fmt.Errorf("%w while asking for the server's version", err) }
