@@ -96,14 +96,17 @@ func Except(err error, targets ...error) error {
 type results struct {
 	op   string
 	n    int
-	errs []error // nil: none yet
+	errs []error // nil: there were none
 }
 
+// set notes how an entry has ended. That may come twice, and then the second counts: a
+// server's refusal is asked for anew if what was to be sent before it was not, and the
+// next connection's server may be another.
 func (r *results) set(entry int, err error) {
-	if err == nil {
-		return
-	}
 	if r.errs == nil {
+		if err == nil {
+			return
+		}
 		r.errs = make([]error, r.n)
 	}
 	r.errs[entry] = err
@@ -121,7 +124,7 @@ func (r *results) fail(v verb, srv *server, entries []int, err error, outcome Ou
 }
 
 func (r *results) err() error {
-	if r.errs == nil {
+	if !slices.ContainsFunc(r.errs, func(err error) bool { return err != nil }) {
 		return nil
 	}
 	return &BatchError{Op: r.op, Errs: r.errs}

@@ -296,7 +296,7 @@ func (f *fanout) end() {
 	for i := range f.lanes {
 		f.lanes[i].reset()
 	}
-	f.job, f.wires, f.hits = nil, kept(f.wires), nil
+	f.job, f.wires, f.hits, f.buf = nil, kept(f.wires), nil, kept(f.buf)
 	f.own.Take()
 	clear(f.on)
 	f.cl, f.limit, f.patience = nil, time.Time{}, 0
