@@ -106,6 +106,9 @@ func (cl *Client) storeWith(ctx context.Context, srv *server, o *op, opts []Stor
 func (cl *Client) join(ctx context.Context, srv *server, o *op) error {
 	deadline := cl.deadline(ctx)
 	for round := range maxRounds {
+		if round > 0 {
+			o.retry(false)
+		}
 		if err := cl.doBy(ctx, deadline, srv, o); err != nil {
 			return partly(err, round > 0)
 		}
@@ -119,7 +122,6 @@ func (cl *Client) join(ctx context.Context, srv *server, o *op) error {
 		if o.status != reader.NotStored {
 			return nil
 		}
-		o.retry(false)
 	}
 	return nil // not stored, as the last round has found
 }

@@ -40,6 +40,14 @@ func (cl *Client) fetch(ctx context.Context, srv *server, o *op, opts []GetOptio
 	}
 	deadline, unless := cl.deadline(ctx), o.unless
 	for round := range maxRounds {
+		if round > 0 { // deleted in between, and to be made then
+			o.again()
+			o.bare, o.unless = true, unless
+			if err := opts[0].apply(&o.request); err != nil {
+				return partly(o.refuse(err), true)
+			}
+			o.needs &^= unlessCAS
+		}
 		if err := cl.doBy(ctx, deadline, srv, o); err != nil {
 			return partly(err, round > 0)
 		}
@@ -71,13 +79,6 @@ func (cl *Client) fetch(ctx context.Context, srv *server, o *op, opts []GetOptio
 		case o.status == reader.OK || opts[0].Vivify == 0:
 			return nil
 		}
-		// Deleted in between, and to be made then.
-		o.again()
-		o.bare, o.unless = true, unless
-		if err := opts[0].apply(&o.request); err != nil {
-			return partly(o.refuse(err), true)
-		}
-		o.needs &^= unlessCAS
 	}
 	return nil // a miss, as the last round has found it
 }
