@@ -65,13 +65,28 @@ func (c *conn) flush() bool {
 	c.sending.Lock()
 	defer c.sending.Unlock()
 	if c.plain.Len() == 0 {
+		if !c.wire.written() { // another caller has handed it on
+			c.cleanLocked()
+			return false
+		}
 		c.recount()
 	}
 	if c.dead != nil || c.plain.Len() == 0 && c.sealed > transport.MaxBacklog {
 		return false // answers can wait
 	}
+	// Dirty until it is handed on: who finds nothing to flush waits at once, and relies
+	// on the inner connection's having the request whose reply it waits for.
+	err := c.sealLocked(nil, nil)
+	c.cleanLocked()
+	return err == nil // if not, the connection's end tells it
+}
+
+// cleanLocked notes that there is nothing to flush, but what rest has seen meanwhile.
+func (c *conn) cleanLocked() {
 	c.dirty.Store(false)
-	return c.sealLocked(nil, nil) == nil // if not, the connection's end tells it
+	if c.wire.written() {
+		c.dirty.Store(true)
+	}
 }
 
 // sealLocked encrypts what is queued, and body and tail behind it, and hands it on.
