@@ -106,5 +106,23 @@ func (f *TLSFiles) load() {
 		}
 		cfg.Certificates = []tls.Certificate{pair}
 	}
+	if cfg.ClientSessionCache != nil {
+		cfg.ClientSessionCache = sessions{cfg.ClientSessionCache, string(sums[1][:])}
+	}
 	f.sums, f.good, f.err = sums, cfg, nil
+}
+
+// sessions keeps those of one certificate from others': a session that is resumed goes
+// on with the certificate it was begun with, and sends no other.
+type sessions struct {
+	tls.ClientSessionCache
+	of string
+}
+
+func (s sessions) Get(server string) (*tls.ClientSessionState, bool) {
+	return s.ClientSessionCache.Get(s.of + server)
+}
+
+func (s sessions) Put(server string, state *tls.ClientSessionState) {
+	s.ClientSessionCache.Put(s.of+server, state)
 }
