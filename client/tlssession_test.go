@@ -57,3 +57,35 @@ func TestTLSFilesSessions(t *testing.T) {
 		}
 	})
 }
+
+// Servers without names to check have a session each as well.
+func TestTLSSessionsOfServers(t *testing.T) {
+	onEngines(t, func(t *testing.T, kind client.EngineKind) {
+		cache := &sessionNames{ClientSessionCache: tls.NewLRUClientSessionCache(0), names: make(map[string]bool)}
+		cfg := &tls.Config{InsecureSkipVerify: true, ClientSessionCache: cache}
+		for range 2 {
+			srv := memcachedtest.NewServer(t, memcachedtest.ServerOptions{
+				TLS: &tls.Config{Certificates: []tls.Certificate{testCerts().pair("server")}},
+			})
+			c := dial(t, &client.Config{Engine: kind, TLS: client.FixedTLS(cfg)}, srv.Addr())
+			require.NoError(t, c.Set(patient(t), client.Item{Key: "k"}))
+		}
+		cache.mu.Lock()
+		defer cache.mu.Unlock()
+		require.Len(t, cache.names, 2)
+	})
+}
+
+// sessionNames notes what sessions are kept under.
+type sessionNames struct {
+	tls.ClientSessionCache
+	mu    sync.Mutex
+	names map[string]bool
+}
+
+func (s *sessionNames) Put(name string, state *tls.ClientSessionState) {
+	s.mu.Lock()
+	s.names[name] = true
+	s.mu.Unlock()
+	s.ClientSessionCache.Put(name, state)
+}

@@ -51,8 +51,8 @@ var (
 	_ transport.Handler = (*conn)(nil)
 )
 
-func newConn(e *Engine, h transport.Handler) *conn {
-	c := &conn{e: e, h: h}
+func newConn(e *Engine, h transport.Handler, p peer) *conn {
+	c := &conn{e: e, h: h, wire: wire{peer: p}}
 	c.news.Init()
 	return c
 }

@@ -45,7 +45,7 @@ func (e *Engine) Dial(ctx context.Context, network, addr string, h transport.Han
 	if err != nil {
 		return nil, err
 	}
-	c := newConn(e, h)
+	c := newConn(e, h, peer{network, addr})
 	inner, err := e.inner.Dial(ctx, network, addr, c)
 	if err != nil {
 		return nil, err

@@ -14,6 +14,8 @@ import (
 // from what the inner engine has brought, its writes add to what the next flush
 // hands to it. Neither waits, but for reads during the handshake.
 type wire struct {
+	peer peer
+
 	// wait, during the handshake, sends what was written and waits until in has
 	// something. Later it is nil.
 	wait func() error
@@ -142,13 +144,15 @@ const keptBuffer = 1 << 20
 // Close does nothing: the connection's end is not crypto/tls's to decide.
 func (w *wire) Close() error { return nil }
 
-func (w *wire) LocalAddr() net.Addr              { return noAddr{} }
-func (w *wire) RemoteAddr() net.Addr             { return noAddr{} }
+func (w *wire) LocalAddr() net.Addr              { return peer{} }
+func (w *wire) RemoteAddr() net.Addr             { return w.peer }
 func (w *wire) SetDeadline(time.Time) error      { return nil }
 func (w *wire) SetReadDeadline(time.Time) error  { return nil }
 func (w *wire) SetWriteDeadline(time.Time) error { return nil }
 
-type noAddr struct{}
+// peer is the address that was dialled. If there is no ServerName, it is what crypto/tls
+// keeps a server's sessions under.
+type peer struct{ network, addr string }
 
-func (noAddr) Network() string { return "tls" }
-func (noAddr) String() string  { return "tls" }
+func (p peer) Network() string { return p.network }
+func (p peer) String() string  { return p.addr }
