@@ -61,7 +61,8 @@ func (c *Cache[T]) Client() *client.Client { return c.client }
 func (c *Cache[T]) Undecodable() uint64 { return c.failed.Load() }
 
 // Get returns the item stored under key, or [client.ErrNotFound]. Options ask for
-// more, as they do of [client.Client.Get].
+// more, as they do of [client.Client.Get]; with [client.ErrNotModified] comes the Item
+// without its Value.
 //
 // What [client.GetOptions].Vivify has put in the place of an item has no value yet:
 // Get returns ErrNotFound, for whichever caller, and an Item without value whose
@@ -71,13 +72,13 @@ func (c *Cache[T]) Get(ctx context.Context, key string, opts ...client.GetOption
 	if c.owns {
 		it, err := c.client.Get(ctx, key, opts...)
 		if err != nil {
-			return Item[T]{}, err
+			return c.valueless(it), err
 		}
 		return c.unpack(it, true)
 	}
 	l, err := c.client.GetLease(ctx, key, opts...)
 	if err != nil {
-		return Item[T]{}, err
+		return c.valueless(l.Item), err
 	}
 	return c.unpackLease(l)
 }
@@ -104,8 +105,9 @@ func (c *Cache[T]) GetAndTouch(ctx context.Context, key string, ttl time.Duratio
 
 // GetMulti asks for many keys at once, see [client.Client.GetMulti]. A value that
 // cannot be decoded is yielded as an empty Item and a [DecodeError], which has the
-// key, and does not end the loop. Without options no State is known here, and the
-// place of an item, see Get, looks like an empty encoding.
+// key, and does not end the loop. With options, the place of an item, see Get, is
+// yielded as one without value and ErrNotFound; without them no State is known here,
+// and it looks like an empty encoding.
 func (c *Cache[T]) GetMulti(ctx context.Context, keys []string, opts ...client.GetOptions) iter.Seq2[Item[T], error] {
 	return func(yield func(Item[T], error) bool) {
 		if c.owns {

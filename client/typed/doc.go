@@ -28,9 +28,17 @@
 // Get returns a [DecodeError] then. The item stays as it is, for the program that can
 // read it; DecodeError.CAS is what it takes to replace just this one. With
 // Config.UndecodableIsMiss the error matches client.ErrNotFound as well, so that
-// programs which load what they miss go on, and overwrite it. GetMulti passes such
-// values over then. [Cache.Undecodable] counts them in either case, and should not
-// rise.
+// programs which load what they miss go on, and overwrite it; [Cache.GetOrLoad] does
+// so itself, and GetMulti passes such values over. [Cache.Undecodable] counts them in
+// either case, and should not rise.
+//
+// # Loading, batches, options
+//
+// [Cache.GetOrLoad], [Cache.SetMulti] and [Cache.DeleteMulti] are the client's, with
+// values of type T: a load returns a T, and each of the callers that wait for it gets a
+// T of its own. Calls take the options that the client's take. What a Cache does not
+// have (arithmetic, a [client.Batch], Inspect) its [Cache.Client] has; [Cache.Encode]
+// and [Cache.Decode] are for values on the way there.
 //
 // # Compression
 //

@@ -21,6 +21,9 @@ type Item[T any] struct {
 
 	// State says what a get has found out beside the value, see [client.State].
 	State client.State
+	// Info is the item's metadata, if a get was asked for it; its sizes are those of
+	// what is stored.
+	Info *client.Info
 
 	// CAS is the item's version, set by the calls that return an Item and used by
 	// CompareAndSwap.

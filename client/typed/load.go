@@ -13,9 +13,11 @@ import (
 // that load returns, Value, Flags and TTL count. Each caller gets a value of its own,
 // decoded from what was stored, or was to be.
 //
-// With Config.UndecodableIsMiss an item that cannot be decoded is deleted, unless it
-// has changed meanwhile, and loaded anew; without it the call returns the
-// [DecodeError]. What load has returned and cannot be encoded is an [EncodeError].
+// A value that is there and cannot be decoded is a [DecodeError]. With
+// Config.UndecodableIsMiss it is deleted instead, unless the item has changed meanwhile,
+// and loaded anew; LoadOptions.Notify is told if it cannot be deleted. If what is there
+// then cannot be decoded either, that is the DecodeError, and so it is if what load
+// returned cannot be. What cannot be encoded is an error of load, an [EncodeError].
 func (c *Cache[T]) GetOrLoad(ctx context.Context, key string, load func(context.Context) (Item[T], error), opts client.LoadOptions) (Item[T], error) {
 	encoded := func(ctx context.Context) (client.Item, error) {
 		it, err := load(ctx)
@@ -24,6 +26,9 @@ func (c *Cache[T]) GetOrLoad(ctx context.Context, key string, load func(context.
 		}
 		it.Key = key
 		return c.Encode(it)
+	}
+	if load == nil {
+		encoded = nil // to be refused
 	}
 	for again := false; ; again = true {
 		it, err := c.client.GetOrLoad(ctx, key, encoded, opts)
@@ -36,8 +41,8 @@ func (c *Cache[T]) GetOrLoad(ctx context.Context, key string, load func(context.
 			return out, err
 		}
 		err = c.client.Delete(ctx, key, client.DeleteOptions{IfCAS: it.CAS})
-		if err != nil && !errors.Is(err, client.ErrConflict) && !errors.Is(err, client.ErrNotFound) {
-			return Item[T]{}, err
+		if err != nil && opts.Notify != nil && !errors.Is(err, client.ErrConflict) && !errors.Is(err, client.ErrNotFound) {
+			opts.Notify(err)
 		}
 	}
 }

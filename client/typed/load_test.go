@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/memring/memring/client"
+	"github.com/memring/memring/client/memcachedtest"
 	"github.com/memring/memring/client/typed"
 )
 
@@ -71,6 +72,10 @@ func TestGetOrLoad(t *testing.T) {
 		}, client.LoadOptions{})
 		var encode *typed.EncodeError
 		require.ErrorAs(t, err, &encode)
+		_, err = cache.GetOrLoad(patient(t), "none", nil, client.LoadOptions{})
+		require.ErrorIs(t, err, client.ErrArgument)
+		_, err = cache.Get(patient(t), "none")
+		require.ErrorIs(t, err, client.ErrNotFound)
 	})
 }
 
@@ -97,3 +102,45 @@ func TestGetOrLoadUndecodable(t *testing.T) {
 		require.JSONEq(t, `{"name": "Ada"}`, string(it.Value))
 	})
 }
+
+// What cannot be decoded even after a load is an error, not loaded for ever; what
+// cannot be deleted is, too, and told.
+func TestGetOrLoadUndecodableStill(t *testing.T) {
+	onEngines(t, func(t *testing.T, c *client.Client) {
+		cache := cacheOf(t, c, oneWay{typed.String()}, &typed.Config{UndecodableIsMiss: true})
+		loads := 0
+		load := func(context.Context) (typed.Item[string], error) {
+			loads++
+			return typed.Item[string]{Value: "text"}, nil
+		}
+		for range 2 {
+			_, err := cache.GetOrLoad(patient(t), "k", load, client.LoadOptions{})
+			require.ErrorIs(t, err, typed.ErrCodec)
+			require.ErrorIs(t, err, client.ErrNotFound)
+		}
+		require.Equal(t, 2, loads, "the second call has loaded anew")
+	})
+
+	srv := memcachedtest.NewServer(t, memcachedtest.ServerOptions{
+		Script: memcachedtest.OnCommand("md", memcachedtest.ErrorLine("SERVER_ERROR busy")),
+	})
+	c, err := client.New([]string{srv.Addr()}, nil)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, c.Close()) }()
+	cache := cacheOf(t, c, typed.JSON[user](), &typed.Config{UndecodableIsMiss: true})
+	require.NoError(t, c.Set(patient(t), client.Item{Key: "k", Value: []byte("{")}))
+	var told []error
+	_, err = cache.GetOrLoad(patient(t), "k", func(context.Context) (typed.Item[user], error) {
+		t.Error("loaded, although the value is there")
+		return typed.Item[user]{}, nil
+	}, client.LoadOptions{Notify: func(err error) { told = append(told, err) }})
+	require.ErrorIs(t, err, typed.ErrCodec)
+	require.Len(t, told, 1)
+	require.ErrorIs(t, told[0], client.ErrServer)
+	require.EqualValues(t, 2, cache.Undecodable())
+}
+
+// oneWay is a codec that cannot decode.
+type oneWay struct{ typed.Codec[string] }
+
+func (oneWay) Decode([]byte) (string, error) { return "", errors.New("no way back") }

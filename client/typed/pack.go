@@ -39,7 +39,7 @@ func (c *Cache[T]) pack(b *buffer, it Item[T]) (client.Item, error) {
 // unpack decodes an item, whose Value's memory becomes the value's own if it is
 // owned, and else is only read.
 func (c *Cache[T]) unpack(it client.Item, owned bool) (Item[T], error) {
-	out := Item[T]{Key: it.Key, Flags: it.Flags &^ c.mask, TTL: it.TTL, State: it.State, CAS: it.CAS}
+	out := c.valueless(it)
 	data := it.Value
 	if len(data) == 0 && it.State&(client.Won|client.Claimed) != 0 {
 		return out, client.ErrNotFound // a place for an item
@@ -80,6 +80,11 @@ func (c *Cache[T]) unpack(it client.Item, owned bool) (Item[T], error) {
 		return c.undecodable(it, ErrCodec, err)
 	}
 	return out, nil
+}
+
+// valueless is all of an item but its value.
+func (c *Cache[T]) valueless(it client.Item) Item[T] {
+	return Item[T]{Key: it.Key, Flags: it.Flags &^ c.mask, TTL: it.TTL, State: it.State, Info: it.Info, CAS: it.CAS}
 }
 
 func (c *Cache[T]) undecodable(it client.Item, reason, err error) (Item[T], error) {
