@@ -138,6 +138,10 @@ func TestGetOrLoadUndecodableStill(t *testing.T) {
 	require.Len(t, told, 1)
 	require.ErrorIs(t, told[0], client.ErrServer)
 	require.EqualValues(t, 2, cache.Undecodable())
+	for _, r := range srv.Requests() {
+		_, only := r.Flag('C')
+		require.True(t, only || r.Command != "md", "what somebody else has stored meanwhile would be deleted")
+	}
 }
 
 // oneWay is a codec that cannot decode.
