@@ -91,15 +91,16 @@
 // # Keys and servers
 //
 // A key has 1 to [MaxKeyLen] bytes, none of them a space or a control
-// character. Keys are spread over the servers by rendezvous hashing; see
-// [Selector]. Bad input is refused with [ErrKey], [ErrTTL] or [ErrArgument]
-// before anything is sent.
+// character. Config.KeyPrefix puts something in front of each, Config.BinaryKeys
+// allows for any bytes, and Config.HashLongKeys for any length. Keys are spread over
+// the servers by rendezvous hashing; see [Selector]. Bad input is refused with
+// [ErrKey], [ErrTTL] or [ErrArgument] before anything is sent.
 //
 // # Options, states and versions
 //
 // Calls that can be asked for more take a struct as their last argument, at most one,
 // whose zero value asks for nothing: [GetOptions], [StoreOptions], [DeleteOptions] and
-// [CounterOptions]. Options cost no allocation, and nothing at all where there are none.
+// [CounterOptions]. Options cost no allocation.
 //
 //	it, err := c.Get(ctx, "report", client.GetOptions{Vivify: time.Minute})
 //
