@@ -32,7 +32,7 @@ func (cl *Client) tlsConfig(server string) (*tls.Config, error) {
 			" in what Config.TLS returns", ErrConfig)
 	}
 	cfg = cfg.Clone()
-	cfg.ServerName = host
+	cfg.ServerName, _, _ = strings.Cut(host, "%") // no zone: it is in no certificate
 	return cfg, nil
 }
 
