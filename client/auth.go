@@ -11,7 +11,8 @@ import (
 )
 
 // A Credential is what a server that was started with -Y demands of a connection. It
-// shows itself to no formatting, so that it gets into no log.
+// shows itself to no formatting, so that it gets into no log. (Package fmt asks nothing
+// of unexported fields: in one, it is printed with whatever it is in.)
 type Credential struct{ User, Password string }
 
 // Format implements [fmt.Formatter].
