@@ -89,6 +89,7 @@ func (n *newcomer) ask(ctx context.Context, request []byte) (string, error) {
 	// An error is not the cause: that comes with Closed, which is on its way.
 	_, _ = t.Send(request, nil, nil, nil)
 	if s, ok := t.(transport.Scrubber); ok {
+		s.Scrub() // if the memory is not kept when it has left
 		defer s.Scrub()
 	}
 	for {
