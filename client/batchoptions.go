@@ -35,7 +35,7 @@ func single(o any) error {
 		}
 	case *StoreOptions:
 		if o.Create {
-			return fmt.Errorf("%w: Create in a batch; use Client.Append", ErrArgument)
+			return fmt.Errorf("%w: Create in a batch; use Client.Append or Client.Prepend", ErrArgument)
 		}
 	}
 	return nil

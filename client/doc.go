@@ -136,7 +136,8 @@
 //
 // Each entry has a result of its own, whatever becomes of the others: if any has an
 // error, the call's is a [BatchError] with all of them by number. [Except] leaves out
-// what does not matter, such as ErrNotFound of a delete.
+// what does not matter, such as ErrNotFound of a delete. Entries have options of their
+// own, and a SetMulti or DeleteMulti those that can be the same for all.
 //
 // A batch can be of any size. All servers are served at the same time, each over one
 // connection, in the order of the entries, with up to a few hundred requests

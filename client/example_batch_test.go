@@ -57,6 +57,56 @@ func ExampleClient_TouchMulti() {
 	// Output: <nil>
 }
 
+// What has changed at its source is made anew by the next to ask for it, and meanwhile
+// the others have the old one.
+func ExampleClient_DeleteMulti_invalidate() {
+	c, done := newExample()
+	defer done()
+	ctx := context.Background()
+	keys := []string{"price:1", "price:2"}
+	if err := c.SetMulti(ctx, []client.Item{{Key: keys[0], Value: []byte("10")}, {Key: keys[1], Value: []byte("20")}}); err != nil {
+		log.Fatal(err)
+	}
+	err := c.DeleteMulti(ctx, keys, client.DeleteOptions{Invalidate: true, TTL: time.Minute})
+	if err := client.Except(err, client.ErrNotFound); err != nil {
+		log.Fatal(err)
+	}
+	for range 2 {
+		it, err := c.Get(ctx, keys[0])
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%s, stale: %v, ours to make: %v\n", it.Value, it.State&client.Stale != 0, it.State&client.Won != 0)
+	}
+	// Output:
+	// 10, stale: true, ours to make: true
+	// 10, stale: true, ours to make: false
+}
+
+// Each entry compares with a CAS of its own.
+func ExampleBatch_options() {
+	c, done := newExample()
+	defer done()
+	ctx := context.Background()
+	var first, second uint64
+	var b client.Batch
+	b.Set(client.Item{Key: "a", Value: []byte("1")}, client.StoreOptions{StoredCAS: &first})
+	b.Set(client.Item{Key: "b", Value: []byte("1")}, client.StoreOptions{StoredCAS: &second})
+	if err := c.Do(ctx, &b); err != nil {
+		log.Fatal(err)
+	}
+	if err := c.Set(ctx, client.Item{Key: "b", Value: []byte("somebody else's")}); err != nil {
+		log.Fatal(err)
+	}
+	changed := b.Append(client.Item{Key: "a", Value: []byte("2")}, client.StoreOptions{IfCAS: first})
+	conflict := b.Delete("b", client.DeleteOptions{IfCAS: second})
+	if err := client.Except(c.Do(ctx, &b), client.ErrConflict); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(changed.Err(), errors.Is(conflict.Err(), client.ErrConflict))
+	// Output: <nil> true
+}
+
 func ExampleBatch() {
 	c, done := newExample()
 	defer done()

@@ -13,7 +13,8 @@ import (
 // The server is asked to be quiet about keys that it has. If it answers an error
 // line, which does not say what key it is about, then it may be that of several keys:
 // each has the error then, and its Outcome is [Unknown]. [DeleteOptions] ask for more,
-// of all keys; IfCAS, which is about one, is [ErrArgument].
+// of all keys; IfCAS, which is about one, is [ErrArgument]. With DropValue,
+// [ErrNotStored] says that there was no room for what is to be left.
 func (cl *Client) DeleteMulti(ctx context.Context, keys []string, opts ...DeleteOptions) error {
 	k := &multiKeys{results: results{op: "delete multi", n: len(keys)}, keys: keys, verb: verbDeleteRun, quiet: true}
 	if len(opts) > 0 {

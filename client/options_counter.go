@@ -7,7 +7,7 @@ import (
 )
 
 // CounterOptions asks more of an Increment or Decrement. The zero value asks
-// nothing. It is the last argument, at most once.
+// nothing. It is the last argument, at most once, of a [Batch]'s too.
 type CounterOptions struct {
 	// IfCAS changes the number only if the item has this CAS; else the call returns
 	// [ErrConflict]. If zero, it is not looked at. It says nothing of an item that is
@@ -23,7 +23,8 @@ type CounterOptions struct {
 	// as from 9 to 10: it sets it on the item that it has just replaced.
 	Touch time.Duration
 	// CAS, if not nil, gets the CAS that the item has now. Like TTL it is set before
-	// the call returns, if that returns no error, and not touched after.
+	// the call returns, if that returns no error, and not touched after; in a [Batch]
+	// before Do returns, if the result has no error.
 	CAS *uint64
 	// TTL, if not nil, gets what the item has left to live, before Touch: negative if
 	// it never expires.

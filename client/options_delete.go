@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// DeleteOptions asks more of a Delete. The zero value asks nothing. It is the last
-// argument, at most once.
+// DeleteOptions asks more of a Delete, of a [Batch]'s and of a DeleteMulti too. The
+// zero value asks nothing. It is the last argument, at most once.
 type DeleteOptions struct {
 	// IfCAS deletes, or invalidates, only if the item has this CAS; else the call
 	// returns [ErrConflict]. If zero, it is not looked at.

@@ -7,7 +7,8 @@ import (
 )
 
 // StoreOptions asks more of a store. The zero value asks nothing. It is the last
-// argument of Set, Add, Replace, Append, Prepend and CompareAndSwap, at most once.
+// argument of Set, Add, Replace, Append, Prepend and CompareAndSwap, of a [Batch]'s too,
+// and of SetMulti, at most once.
 type StoreOptions struct {
 	// IfCAS stores only if the item has this CAS; else the call returns
 	// [ErrConflict]. If there is no item, Set and Replace return [ErrNotFound], Append
@@ -28,10 +29,12 @@ type StoreOptions struct {
 	//
 	// memcached has this from 1.6.20 on. With an earlier one it takes two requests
 	// where there is no item: the Append, and an Add. If somebody stores an item in
-	// between it begins again, so the value is there once in any case.
+	// between it begins again, so the value is there once in any case. A [Batch] refuses
+	// it, having no place for the second.
 	Create bool
 	// StoredCAS, if not nil, gets the CAS that the item has now. Like StoredSize it is
-	// set before the call returns, if that returns nil, and not touched after.
+	// set before the call returns, if that returns nil, and not touched after; in a
+	// [Batch] before Do returns, if the result has no error.
 	StoredCAS *uint64
 	// StoredSize, if not nil, gets the bytes of the item's whole value, after an
 	// Append or Prepend too, from memcached 1.6.20 on.
