@@ -14,6 +14,10 @@
 // their requests travel in batches. No goroutine stands between a caller and
 // its reply; the callers that wait do the I/O themselves.
 //
+// Beside this package are client/typed for values of Go types, client/admin for what
+// concerns one server, client/gomemcache for programs that use gomemcache, and
+// client/memcachedtest for tests.
+//
 // # Cancellation and timeouts
 //
 // Every call ends at its context's deadline, when the context is cancelled, or
@@ -50,9 +54,9 @@
 // while there is no connection it is [ErrUnavailable].
 //
 // A GetMulti has one deadline for all servers; what has come by then was yielded,
-// and each server that was late has an error of its own. The batches that may take
-// longer, see below, are bounded by their context alone; OpTimeout is for how long a
-// server may bring nothing of one.
+// and each server that was late has an error of its own. Other batches may take longer:
+// OpTimeout bounds for how long a server may bring nothing of one, and their context
+// the whole. A GetOrLoad waits for a load as long as its context lets it.
 //
 // A server that closes a connection while it is idle costs no call an error: the
 // end is noticed before the next request is written, and a new connection is
@@ -65,38 +69,16 @@
 // Config.MaxDebt of them, or if a reply does not match its request. How a write
 // ended whose outcome was unknown, Config.LateWrite is told.
 //
-// # Counters
-//
-// [Client.Counters] are always on. [Counters] has the engines' system calls,
-// bytes and connections, and the sums over all servers of what
-// [ServerCounters] has for each: connections opened (Dials) and attempts that
-// failed (FailedDials); of the former, those used without the authentication there are
-// credentials for (Unauthenticated); requests given up after they were sent (Timeouts), the
-// replies to them that came late (LateReplies), and the bytes of values that
-// were thrown away with those (Drained); connections that ended, by cause
-// (ClosedByServer, ClosedByStall, ClosedByDebt, ClosedByDesync, ClosedByClose).
-// ClosedByDesync that rises means a broken server or proxy; Timeouts that stay
-// ahead of LateReplies, a server that does not keep up.
-//
 // # Whose reply it is
 //
-// memcached answers in the order of the requests. That order says which reply
-// is whose, and the replies prove it: each reply of the meta protocol carries an
-// opaque number of its request, that to a get the key as well unless it is a binary
-// one (see Config.BinaryKeys), and those to a GetMulti the keys, in the order in
-// which they were asked for. On any mismatch
-// the connection is closed, everything outstanding on it fails with [ErrDesync],
-// and nothing of the reply is handed out.
+// memcached answers in the order of the requests. That order says which reply is
+// whose, and the replies prove it: those of the meta protocol carry an opaque number
+// of their request, those to a get the key as well, unless it is a binary one (see
+// Config.BinaryKeys), and those to a GetMulti the keys, in the order in which they were
+// asked for. On any mismatch the connection is closed, everything outstanding on it
+// fails with [ErrDesync], and nothing of the reply is handed out.
 //
-// # Keys and servers
-//
-// A key has 1 to [MaxKeyLen] bytes, none of them a space or a control
-// character. Config.KeyPrefix puts something in front of each, Config.BinaryKeys
-// allows for any bytes, and Config.HashLongKeys for any length. Keys are spread over
-// the servers by rendezvous hashing; see [Selector]. Bad input is refused with
-// [ErrKey], [ErrTTL] or [ErrArgument] before anything is sent.
-//
-// # Options, states and versions
+// # Options and states
 //
 // Calls that can be asked for more take a struct as their last argument, at most one,
 // whose zero value asks for nothing: [GetOptions], [StoreOptions], [DeleteOptions] and
@@ -109,25 +91,17 @@
 // more when it is stored. An invalidated item is [Stale] until then: its value is the
 // one from before, for as long as [DeleteOptions] gave it. Who stores with the CAS that
 // came with Won (CompareAndSwap, or StoreOptions.IfCAS) stores nothing if the item was
-// invalidated again meanwhile.
+// invalidated again meanwhile. GetOrLoad, below, is made of this.
 //
 // [Client.Inspect] tells what the server knows of an item beside its value; the same
 // comes with a get that asks for Info. [Client.Meta] sends any command of the meta
 // protocol with any flags.
 //
-// Some options need a newer server than the client does, as their comments say. Before
-// one is used on a connection for the first time, the server there is asked for its
-// version, which takes one more round trip; calls without such options never ask. What
-// the server does not know is not sent to it: the call takes another way that comes to
-// the same, where one is documented (GetOptions.UnlessCAS, StoreOptions.Create), and
-// else fails with [ErrUnsupported], as an [UnsupportedError] that names the version
-// needed. A server whose version cannot be read counts as one that lacks them all. Of a
-// call that takes two requests the Outcome is never NotSent once the first was answered.
-//
 // # Batches
 //
-// [Client.SetMulti], [Client.DeleteMulti] and [Client.TouchMulti] do one thing to many
-// items, [Client.Do] carries out a [Batch] of requests of any kind:
+// [Client.GetMulti] yields the items of many keys, [Client.SetMulti],
+// [Client.DeleteMulti] and [Client.TouchMulti] do one thing to many items, and
+// [Client.Do] carries out a [Batch] of requests of any kind:
 //
 //	var b client.Batch
 //	b.Set(item)
@@ -136,27 +110,46 @@
 //
 // Each entry has a result of its own, whatever becomes of the others: if any has an
 // error, the call's is a [BatchError] with all of them by number. [Except] leaves out
-// what does not matter, such as ErrNotFound of a delete. Entries have options of their
-// own, and a SetMulti or DeleteMulti those that can be the same for all.
+// what does not matter, such as ErrNotFound of a delete. A GetMulti passes over keys
+// without an item, and its errors name the keys that they concern ([OpError].Keys).
+// Entries have options of their own, and a SetMulti or DeleteMulti those that can be
+// the same for all.
 //
 // A batch can be of any size. All servers are served at the same time, each over one
-// connection, in the order of the entries, with up to a few hundred requests
-// outstanding: replies are read while others are still to be sent, so nothing can
-// deadlock, and the memory of a batch under way does not grow with it. One of more
-// than 48 requests to a server leaves the first connection to lone requests, if
-// Config.ConnsPerServer allows for another.
-//
-// Deletes, and gets with options or binary keys, are made quietly: the server leaves
-// out what is nominal, and other replies are matched by their opaque. Stores and
-// touches have a reply each.
+// connection, in the order of the entries. What is outstanding there is bounded, at a
+// few hundred requests; replies are read while others are still to be sent, so nothing
+// can deadlock. One of more than 48 requests to a server leaves the first connection
+// to lone requests, if Config.ConnsPerServer allows for another.
 //
 // # Loading
 //
 // [Client.GetOrLoad] is for values that are made from something slower. Of all
 // processes that miss a key at once, one makes its value, and the others wait for it;
-// before it expires, one makes it anew while all use the old one. It holds if a
-// process dies over it, and what was deleted or stored meanwhile is not overwritten.
-// [Client.LoadCounters] tell how that goes.
+// with LoadOptions.Refresh, one makes it anew before it expires while all use the old
+// one. It holds if a process dies over it, and what was deleted or stored meanwhile is
+// not overwritten. If the cache fails, values are made without it.
+//
+// # Keys and servers
+//
+// A key has 1 to [MaxKeyLen] bytes, none of them a space or a control character.
+// Config.KeyPrefix puts something in front of each, Config.BinaryKeys allows for any
+// bytes, and Config.HashLongKeys for any length. Keys are spread over the servers by
+// rendezvous hashing; see [Selector]. Bad input is refused with [ErrKey], [ErrTTL] or
+// [ErrArgument] before anything is sent.
+//
+// # TLS and authentication
+//
+// With Config.TLS connections speak TLS, on either engine, and with Config.Credentials
+// they are authenticated before a request is sent on them. Both functions are called
+// for each new connection, so that certificates and credentials can change while the
+// client runs; [TLSFiles] reads certificate files again. A server that demands no
+// authentication although there are credentials is not used, unless
+// Config.AllowUnauthenticated is set. While no connection can be made, the error of the
+// calls that need it is [ErrUnavailable], with the reason and, if that is
+// authentication, with [ErrAuth].
+//
+// What waits in the send buffer may be encrypted already. It cannot be withdrawn then,
+// and a call that ends is Unknown where the table above has NotSent.
 //
 // # Memory
 //
@@ -182,9 +175,36 @@
 // garbage collector has run twice without its being lent again. Values of more than
 // 16 MiB have memory of their own, which is not kept.
 //
+// # Counters
+//
+// [Client.Counters] are always on. [Counters] has the engines' system calls, bytes and
+// connections, and the sums over all servers of what [ServerCounters] has for each:
+// connections opened (Dials) and attempts that failed (FailedDials); of the former,
+// those used without the authentication there are credentials for (Unauthenticated);
+// requests given up after they were sent (Timeouts), the replies to them that came late
+// (LateReplies), and the bytes of values that were thrown away with those (Drained);
+// connections that ended, by cause (ClosedByServer, ClosedByStall, ClosedByDebt,
+// ClosedByDesync, ClosedByClose). ClosedByDesync that rises means a broken server or
+// proxy; Timeouts that stay ahead of LateReplies, a server that does not keep up.
+// [Client.LoadCounters] tell how GetOrLoad goes.
+//
+// # Versions
+//
+// Servers must speak the meta protocol, which memcached does from 1.6.10 on. That is
+// not asked for; what an earlier one answers otherwise ends in [ErrDesync].
+//
+// Some options need a newer server, as their comments say. Before one is used on a
+// connection for the first time, the server there is asked for its version, which takes
+// one more round trip; calls without such options never ask. What the server does not
+// know is not sent to it: the call takes another way that comes to the same, where one
+// is documented (GetOptions.UnlessCAS, StoreOptions.Create), and else fails with
+// [ErrUnsupported], as an [UnsupportedError] that names the version needed. A server
+// whose version cannot be read counts as one that lacks them all. Of a call that takes
+// two requests the Outcome is never NotSent once the first was answered.
+//
 // # Limitations
 //
-// Servers must speak the meta protocol of memcached 1.6.10 or later. That is not asked
-// for; what an earlier one answers otherwise ends in [ErrDesync]. For TLS see
-// Config.TLS, for authentication Config.Credentials.
+// Nothing is repeated that was sent: whether a failed write can be, the caller decides,
+// by its Outcome. There are no replicas: a key has one server, and while that cannot be
+// reached its calls fail. The list of servers is fixed; to change it, make a new client.
 package client

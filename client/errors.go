@@ -26,7 +26,9 @@ var (
 	// ErrNotModified: the item still has the version of GetOptions.UnlessCAS.
 	ErrNotModified = errors.New("not modified")
 	// ErrUnsupported: the server is too old for what was asked of it, or does not
-	// say how old it is; see [UnsupportedError]. Nothing was sent.
+	// say how old it is; see [UnsupportedError]. Nothing was done: calls of this
+	// package have not sent it, and what those of package admin have sent the server
+	// has refused.
 	ErrUnsupported = errors.New("not supported by the server")
 	// ErrServer: the server answered SERVER_ERROR or CLIENT_ERROR.
 	ErrServer = errors.New("server error")
@@ -189,9 +191,9 @@ func (e *ServerError) Is(err error) bool { return err == ErrServer }
 
 // UnsupportedError says what a server does not know. It matches [ErrUnsupported].
 type UnsupportedError struct {
-	Feature string // the option that was asked for
+	Feature string // the option, or the command, that was asked for
 	Need    string // the first version of memcached that has it
-	Have    string // what the server says its version is
+	Have    string // what the server says its version is; empty if nothing
 	Server  string // as given to New
 }
 

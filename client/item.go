@@ -77,8 +77,8 @@ func (o *op) note(it *reader.Item) {
 
 // Counter is what Increment and Decrement store if there is no item.
 type Counter struct {
-	Value uint64
-	TTL   time.Duration
+	Value uint64        // the number itself: delta is not applied to it
+	TTL   time.Duration // for how long it is to live, as Item.TTL
 }
 
 // MaxValueLen is the longest value that is sent at all, in bytes. The server's own

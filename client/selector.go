@@ -1,9 +1,12 @@
 package client
 
-// Selector spreads keys over servers. Pick is called with valid keys only, from
-// many goroutines at once.
+// Selector spreads keys over servers. Pick is called from many goroutines at once.
 type Selector interface {
-	// Pick returns the index of the key's server in the list that New was given.
+	// Pick returns the index of the key's server in the list that New was given. The
+	// key is valid, and as the server is to store it: it begins with Config.KeyPrefix,
+	// it is the hash where Config.HashLongKeys has put that in its place, and one of
+	// Config.BinaryKeys is not base64. With an index outside of the list the call fails
+	// with [ErrConfig], and nothing is sent.
 	Pick(key string) int
 }
 

@@ -26,12 +26,14 @@
 //
 // # Staying in sync
 //
-// Replies match requests by order alone, because the server's error lines
-// carry neither opaque nor key. Opaque and key then verify the match. Whatever
-// does not fit poisons the Parser for good: it returns a [*DesyncError] from
-// then on and never searches the stream for a place to go on from. The same
-// goes for the error lines after which the server may run a request's body as
-// commands.
+// Replies match requests by order alone, because the server's error lines carry
+// neither opaque nor key. Opaque and key then verify the match, those of the two that
+// were asked back: [Expect] says which. In a [Run], whose many requests are one slot,
+// the opaque also says which of them a reply answers.
+//
+// Whatever does not fit poisons the Parser for good: it returns a [*DesyncError] from
+// then on and never searches the stream for a place to go on from. The same goes for
+// the error lines after which the server may run a request's body as commands.
 //
 // # Cancellation
 //
@@ -42,8 +44,8 @@
 //
 // # Limitations
 //
-// Quiet requests (the q flag) may have no reply at all, so they are one slot
-// together with the mn that ends them, see [Run]; noreply is not modelled. The commands which take over their connection (watch,
-// lru_crawler metadump and mgdump) are not understood, and client flags are 32
-// bits wide: a server built for 64 that returns more is poison.
+// Quiet requests (the q flag) may have no reply at all, so they are one slot together
+// with the mn that ends them; noreply is not modelled. The commands which take over
+// their connection (watch, lru_crawler metadump and mgdump) are not understood, and
+// client flags are 32 bits wide: a server built for 64 that returns more is poison.
 package reader

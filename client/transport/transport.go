@@ -6,6 +6,9 @@
 // connection it can help with, its own and other callers'. Bytes that arrive
 // are given to the connection's [Handler] by whichever goroutine happens to be
 // driving.
+//
+// Packages ring and fallback are engines, and package secure makes one of another's
+// connections with TLS on them. Package transporttest has the suite that all pass.
 package transport
 
 import (
@@ -86,8 +89,9 @@ type Conn interface {
 	Reclaim(loan *Loan, w *Waiter) (over bool)
 
 	// Retract takes back size bytes that were queued, if none of them has been
-	// given to the kernel; after is the number of bytes queued behind them. It
-	// reports whether it did. The caller orders Send and Retract itself.
+	// given to the kernel, or was encrypted; after is the number of bytes queued
+	// behind them. It reports whether it did. The caller orders Send and Retract
+	// itself.
 	Retract(size, after int) bool
 
 	// Divert has a landing ended early, if there is one: Handler.Landed or
@@ -141,7 +145,7 @@ type Handler interface {
 type Counters struct {
 	Enters    uint64 // system calls made for I/O, as far as the engine makes them itself
 	Handovers uint64 // times that a leaving driver promoted a waiting caller
-	BytesIn   uint64
+	BytesIn   uint64 // as they cross the network: encrypted ones, where there is TLS
 	BytesOut  uint64
 	Conns     int64 // connections open now
 }
