@@ -31,7 +31,7 @@ func doDirect(client any, r direct.Request) (direct.Reply, error) {
 	case len(r.Value) > MaxValueLen:
 		err = fmt.Errorf("%w: %d bytes, more than %d", ErrTooLarge, len(r.Value), MaxValueLen)
 	case v != verbPing && v != verbFlushAll:
-		err = checkKey(r.Key)
+		o.wire, err = cl.keys.wire(r.Key)
 	}
 	if err != nil {
 		return direct.Reply{}, o.refuse(err)

@@ -41,8 +41,8 @@ type Client struct {
 
 	// Config, which gomemcache does not have, is what memring can be told beyond
 	// it; nil is the defaults. OpTimeout, DialContext and Selector are not looked
-	// at; DialTimeout is Timeout if zero. It is read when DialContext is, and must
-	// not change after that.
+	// at; DialTimeout is Timeout if zero. KeyPrefix does not count for the choice of
+	// the server. It is read when DialContext is, and must not change after that.
 	Config *client.Config
 
 	selector ServerSelector

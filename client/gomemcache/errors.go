@@ -24,8 +24,9 @@ var (
 	ErrServerError = errors.New("memcache: server error")
 	// ErrNoStats is never returned, here or by gomemcache.
 	ErrNoStats = errors.New("memcache: no statistics available")
-	// ErrMalformedKey: the key is empty, has more than 250 bytes, or a space or a
-	// control character among them. Nothing was sent.
+	// ErrMalformedKey: the key is empty, has more than 250 bytes, those of
+	// Config.KeyPrefix included, or a space or a control character among them. Nothing
+	// was sent.
 	ErrMalformedKey = errors.New("malformed: key is too long or contains invalid characters")
 	// ErrNoServers: the ServerList is empty.
 	ErrNoServers = errors.New("memcache: no servers configured or available")
@@ -88,6 +89,8 @@ func failure(err error, addr net.Addr) error {
 		return ErrNotStored
 	case errors.Is(err, client.ErrConflict):
 		return ErrCASConflict
+	case errors.Is(err, client.ErrKey): // with its prefix
+		return ErrMalformedKey
 	}
 	var unconnected *direct.NoConnection // here, since it is allocated
 	if errors.As(err, &unconnected) {
