@@ -17,8 +17,8 @@
 //		fmt.Println(k.Key, k.Expiry)
 //	}
 //
-// What concerns all servers at once and nothing else of this, is in package client:
-// Client.Stats, Version, FlushAll and Ping.
+// What is done to all servers at once is in package client: Client.Stats, Version,
+// FlushAll and Ping.
 //
 // # Calls
 //
@@ -27,15 +27,17 @@
 // Config.OpTimeout, and its errors are the client's: a [client.OpError] that says
 // which server and what is known of the request, around [client.ErrTimeout],
 // [client.ErrArgument] and so on, or around one of this package's if the server has
-// said no. Arguments are checked before anything is sent.
+// said no. Arguments are checked before anything is sent. What a server is too old for
+// it refuses itself, with [client.ErrUnsupported] where that can be told.
 //
 // # Streams
 //
-// [Server.Keys], [Server.MGDump] and [Server.Watch] take a connection over, so they
-// get one of their own, made as Config says, and closed when the loop is left. It
-// is read in the caller's goroutine, 64 KiB ahead at most: what the loop has no time
-// for waits in the kernel and then in the server. However many keys there are, they
-// cost no memory here. A second loop over the same iterator asks anew.
+// [Server.Keys], [Server.MGDump] and [Server.Watch] take a connection over, so they get
+// one of their own, made as Config says, with TLS and credentials if there are any, and
+// closed when the loop is left. Config.OpTimeout bounds its beginning alone. It is read
+// in the caller's goroutine, 64 KiB ahead at most: what the loop has no time for waits
+// in the kernel and then in the server. However many keys there are, they cost no
+// memory here. A second loop over the same iterator asks anew.
 //
 // A stream ends by break, when its context ends, by [client.Client.Close], or with
 // its connection; all but the first are an error, which is the last thing that it
