@@ -24,7 +24,7 @@ func (cl *Client) FlushAll(ctx context.Context) error {
 func (cl *Client) Version(ctx context.Context) (map[string]string, error) {
 	out := make(map[string]string)
 	err := cl.each(ctx, verbVersion, "", func(s *server, o *op) {
-		out[s.name] = strings.TrimPrefix(o.line, "VERSION ")
+		out[s.name] = strings.TrimPrefix(o.extras.line, "VERSION ")
 	})
 	return out, err
 }
@@ -50,10 +50,9 @@ func (cl *Client) Stats(ctx context.Context, args ...string) (map[string]map[str
 	}
 	out := make(map[string]map[string]string)
 	err := cl.each(ctx, verbStats, line.String(), func(s *server, o *op) {
-		if o.stats == nil {
-			o.stats = make(map[string]string)
+		if out[s.name] = o.extras.stats; out[s.name] == nil {
+			out[s.name] = make(map[string]string)
 		}
-		out[s.name] = o.stats
 	})
 	return out, err
 }
@@ -73,8 +72,10 @@ func (cl *Client) each(ctx context.Context, v verb, args string, got func(*serve
 		wg.Go(func() {
 			o, err := cl.take(ctx, v, "")
 			if err == nil {
-				o.args = args
-				err = cl.do(ctx, srv, o)
+				if v == verbStats {
+					o.extra().args = args
+				}
+				err = cl.do(ctx, cl.deadline(ctx), srv, o)
 			}
 			if err != nil {
 				errs[i] = err

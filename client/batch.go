@@ -216,8 +216,7 @@ func (m *multiDo) settled(srv *server, o *op, entries []int) int {
 	switch {
 	case err != nil:
 	case r.verb == verbGet:
-		r.item, o.item = o.item, Item{}
-		if r.item.Key, r.item.Value = o.key, o.dst; o.asks&reader.WantTTL != 0 {
+		if r.item = o.found.item(o.key, o.dst); o.asks()&reader.WantTTL != 0 {
 			r.item.Info = o.told(r.options.(*GetOptions))
 		}
 	case r.verb == verbIncrement, r.verb == verbDecrement:

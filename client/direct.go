@@ -38,10 +38,10 @@ func doDirect(client any, r direct.Request) (direct.Reply, error) {
 	}
 	o.value, o.flags, o.exptime, o.cas, o.delta = r.Value, r.Flags, r.Exptime, r.CAS, r.Delta
 	srv := cl.servers[r.Server]
-	if err := cl.do(ctx, srv, o); err != nil {
+	if err := cl.do(ctx, cl.deadline(ctx), srv, o); err != nil {
 		return direct.Reply{}, err
 	}
-	reply := direct.Reply{Value: o.dst, Flags: o.item.Flags, CAS: o.item.CAS}
+	reply := direct.Reply{Value: o.dst, Flags: o.found.flags, CAS: o.found.cas}
 	if err := o.finish(srv); err != nil {
 		return direct.Reply{}, err
 	}

@@ -128,18 +128,13 @@ func (cl *Client) lostError() error {
 	return ErrConnLost
 }
 
-// do carries o out on srv. If it returns nil, o holds the result, and the
-// caller puts it back; otherwise o is gone.
-func (cl *Client) do(ctx context.Context, srv *server, o *op) error {
-	return cl.doBy(ctx, cl.deadline(ctx), srv, o)
-}
-
-// doBy is do with a deadline, for calls that take more than one request.
-func (cl *Client) doBy(ctx context.Context, deadline time.Time, srv *server, o *op) error {
+// do carries o out on srv by a deadline. If it returns nil, o holds the result, and
+// the caller puts it back; otherwise o is gone.
+func (cl *Client) do(ctx context.Context, deadline time.Time, srv *server, o *op) error {
 	p := srv.pools[o.eng.i]
 	for try := 1; ; try++ {
 		c, err := p.get(ctx, deadline)
-		if err == nil && o.needs != 0 {
+		if err == nil && o.needs() != 0 {
 			if err = cl.qualify(ctx, deadline, c, o); err != nil && !errors.Is(err, errConnDown) {
 				return o.refuseAt(srv, err)
 			}

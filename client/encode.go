@@ -1,10 +1,6 @@
 package client
 
-import (
-	"strconv"
-
-	"github.com/memring/memring/reader"
-)
+import "strconv"
 
 // The requests. Each is one meta command (protocol.txt, "Meta Commands") that
 // asks for its opaque back, gets for most keys as well, so that every reply
@@ -20,23 +16,12 @@ type request struct {
 	key     string  // the caller's
 	wire    wireKey // what the server knows it as
 	run     *run    // the keys, if there may be many
-	extra   []byte  // further flags of a meta command, each behind a space
+	extras  *extras // nil: none
 	value   []byte  // verbSet and kin: sent behind the head
 	exptime int64
 	cas     uint64
 	delta   uint64
 	initial uint64
-	args    string
-	answers []string // verbLine
-
-	// What options ask for beyond extra.
-	needs  feature        // of the server
-	asks   reader.FlagSet // what must be in the reply
-	ifCAS  bool           // extra has a C
-	adds   bool           // append and prepend: store the value where there is none
-	bare   bool           // verbGet: without the value
-	unless uint64         // verbGet: without the value if it has this CAS
-	meta   *metaCall      // verbMeta
 }
 
 // verb says which command a request is.
@@ -65,7 +50,7 @@ const (
 	verbVersion
 	verbFlushAll
 	verbStats
-	verbLine // args is all of it
+	verbLine
 	verbs
 )
 
@@ -77,7 +62,9 @@ var verbNames = [verbs]string{
 func (v verb) String() string { return verbNames[v] }
 
 // hasBody reports whether a request is followed by its value.
-func (r *request) hasBody() bool { return r.verb.stores() || r.meta != nil && r.meta.command == "ms" }
+func (r *request) hasBody() bool {
+	return r.verb.stores() || r.verb == verbMeta && r.extras.meta.command == "ms"
+}
 
 // stores reports whether a request of this kind carries a value.
 func (v verb) stores() bool { return v >= verbSet && v <= verbCompareAndSwap }
@@ -90,14 +77,7 @@ var storeMode = [verbs]string{verbAdd: " ME", verbReplace: " MR", verbAppend: " 
 func (r *request) appendHead(b []byte, opaque uint32) []byte {
 	switch r.verb {
 	case verbGet:
-		b = append(append(b, "mg "...), r.wire.text...)
-		if !r.bare {
-			b = append(b, " v"...)
-		}
-		b = r.appendEcho(append(b, " f c"...))
-		if r.unless != 0 && !r.bare {
-			b = strconv.AppendUint(append(b, " C"...), r.unless, 10)
-		}
+		b = r.appendGet(b)
 	case verbInspect:
 		b = append(append(append(b, "mg "...), r.wire.text...), " f c s"...)
 		b = r.appendEcho(b)
@@ -131,16 +111,18 @@ func (r *request) appendHead(b []byte, opaque uint32) []byte {
 	case verbFlushAll:
 		return append(b, "flush_all\r\n"...)
 	case verbStats:
-		return append(append(append(b, "stats"...), r.args...), crlf...)
+		return append(append(append(b, "stats"...), r.extras.args...), crlf...)
 	case verbLine:
-		return append(append(b, r.args...), crlf...)
+		return append(append(b, r.extras.args...), crlf...)
 	default:
 		b = r.appendStore(b)
 	}
 	if r.wire.base64 {
 		b = append(b, " b"...)
 	}
-	b = append(b, r.extra...)
+	if r.extras != nil {
+		b = append(b, r.extras.flags...)
+	}
 	b = append(b, " O"...)
 	b = strconv.AppendUint(b, uint64(opaque), 16)
 	return append(b, crlf...)
@@ -159,11 +141,24 @@ func (r *request) appendEcho(b []byte) []byte {
 	return b
 }
 
+func (r *request) appendGet(b []byte) []byte {
+	b = append(append(b, "mg "...), r.wire.text...)
+	x := r.extras
+	if x == nil || !x.bare {
+		b = append(b, " v"...)
+	}
+	b = r.appendEcho(append(b, " f c"...))
+	if x != nil && x.unless != 0 && !x.bare {
+		b = strconv.AppendUint(append(b, " C"...), x.unless, 10)
+	}
+	return b
+}
+
 func (r *request) appendStore(b []byte) []byte {
 	b = append(append(append(b, "ms "...), r.wire.text...), ' ')
 	b = strconv.AppendInt(b, int64(len(r.value)), 10)
 	mode := r.verb
-	if r.adds {
+	if x := r.extras; x != nil && x.adds {
 		mode = verbAdd
 	}
 	b = append(b, storeMode[mode]...)

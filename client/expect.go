@@ -23,8 +23,8 @@ var replies = [verbs]reader.Expect{
 	verbIncrement:      arithmeticReply,
 	verbDecrement:      arithmeticReply,
 	verbPing:           {Kind: reader.Meta, Value: reader.ValueNever, Allow: reader.Statuses(reader.OK)},
-	verbVersion:        {Kind: reader.Line, Prefix: "VERSION "},
-	verbFlushAll:       {Kind: reader.Line, Prefix: "OK"},
+	verbVersion:        {Kind: reader.Line, Answers: []string{"VERSION"}},
+	verbFlushAll:       {Kind: reader.Line, Answers: []string{"OK"}},
 	verbStats:          {Kind: reader.Stats, Bare: true},
 	verbLine:           {Kind: reader.Line, Bare: true},
 }
@@ -50,11 +50,11 @@ func (o *op) describe(opaque uint32) {
 	case verbGets:
 		o.expect.Keys = o.run.keys
 	case verbGetRun:
-		o.expect.Keys, o.expect.NoKey = o.run.keys, o.run.coded
+		o.expect.Keys = o.run.echoed()
 	case verbLine:
-		o.expect.Answers = o.answers
+		o.expect.Answers = o.extras.answers
 	case verbMeta:
-		o.expect = o.meta.expect
+		o.expect = o.extras.meta.expect
 	}
 	if o.expect.Kind == reader.Meta && !o.noop() { // mn returns none
 		o.expect.Opaque = opaque
@@ -62,26 +62,27 @@ func (o *op) describe(opaque uint32) {
 	if o.expect.Kind == reader.Run {
 		o.expect.Opaque, o.expect.Count, o.expect.Quiet = opaque, len(o.run.keys), o.run.quiet
 	}
-	o.expectOptions()
+	if o.extras != nil {
+		o.extras.shape(&o.expect, o.verb)
+	}
 }
 
-// expectOptions adds what the request's options make possible or demand.
-func (o *op) expectOptions() {
-	e := &o.expect
-	e.Want = o.asks
+// shape adds what the request's options make possible or demand.
+func (x *extras) shape(e *reader.Expect, v verb) {
+	e.Want = x.asks
 	switch {
-	case o.bare:
+	case x.bare:
 		e.Value = reader.ValueNever
-	case o.unless != 0:
-		e.Value, e.Unless = reader.ValueUnless, o.unless
+	case x.unless != 0:
+		e.Value, e.Unless = reader.ValueUnless, x.unless
 	}
-	if o.ifCAS {
+	if x.ifCAS {
 		e.Allow |= reader.Statuses(reader.Exists)
-		if o.verb == verbSet || o.verb == verbReplace {
+		if v == verbSet || v == verbReplace {
 			e.Allow |= reader.Statuses(reader.NotFound)
 		}
 	}
-	if o.needs&dropValue != 0 {
+	if x.needs&dropValue != 0 {
 		e.Allow |= reader.Statuses(reader.NotStored) // there was no room for what is left
 	}
 }

@@ -185,7 +185,7 @@ func (f *fanout) look(l *lane) (came, more bool) {
 	var refused []refusedKeys
 	o.mu.Lock()
 	if f.hits != nil {
-		hits, o.hits, f.buf = o.hits, f.buf, nil
+		hits, o.run.hits, f.buf = o.run.hits, f.buf, nil
 		refused = append(refused, o.run.refusals[p.refused:]...)
 		p.taken, p.refused = o.run.settled, len(o.run.refusals)
 	}

@@ -14,11 +14,8 @@ import (
 // whichever comes first, or when the context is cancelled. The connection stays
 // open then and the late reply is thrown away.
 func (cl *Client) Get(ctx context.Context, key string, opts ...GetOptions) (Item, error) {
-	o, srv, err := cl.takeGet(ctx, verbGet, key, opts)
+	o, srv, err := cl.get(ctx, verbGet, key, nil, false, opts)
 	if err != nil {
-		return Item{}, err
-	}
-	if err := cl.fetch(ctx, srv, o, opts); err != nil {
 		return Item{}, err
 	}
 	return o.result(srv, opts)
@@ -31,11 +28,8 @@ func (cl *Client) Inspect(ctx context.Context, key string, opts ...GetOptions) (
 	if len(opts) == 0 {
 		opts = inspection
 	}
-	o, srv, err := cl.takeGet(ctx, verbInspect, key, opts)
+	o, srv, err := cl.get(ctx, verbInspect, key, nil, false, opts)
 	if err != nil {
-		return Item{}, err
-	}
-	if err := cl.do(ctx, srv, o); err != nil {
 		return Item{}, err
 	}
 	return o.result(srv, opts)
@@ -44,35 +38,46 @@ func (cl *Client) Inspect(ctx context.Context, key string, opts ...GetOptions) (
 // inspection is what an Inspect asks for.
 var inspection = []GetOptions{{Info: true}}
 
-// takeGet is takeKeyed for a get with options.
-func (cl *Client) takeGet(ctx context.Context, v verb, key string, opts []GetOptions) (*op, *server, error) {
+// get carries out a get of one key, whose value is appended to dst or lent. If it
+// returns no error, o holds the result.
+func (cl *Client) get(ctx context.Context, v verb, key string, dst []byte, lend bool, opts []GetOptions) (*op, *server, error) {
 	o, srv, err := cl.takeKeyed(ctx, v, key)
-	if err != nil || len(opts) == 0 {
-		return o, srv, err
+	if err != nil {
+		return nil, nil, err
 	}
+	o.dst, o.leases = dst, lend
+	if len(opts) > 0 {
+		return o, srv, cl.getWith(ctx, srv, o, opts)
+	}
+	return o, srv, cl.do(ctx, cl.deadline(ctx), srv, o)
+}
+
+// getWith is the rest of a get with options.
+func (cl *Client) getWith(ctx context.Context, srv *server, o *op, opts []GetOptions) error {
 	g, err := one(opts)
 	if err == nil {
 		err = g.apply(&o.request)
 	}
-	if err != nil {
-		return nil, nil, o.refuse(err)
+	switch {
+	case err != nil:
+		return o.refuse(err)
+	case g.UnlessCAS != 0:
+		return cl.getUnless(ctx, srv, o, &opts[0])
 	}
-	return o, srv, nil
+	return cl.do(ctx, cl.deadline(ctx), srv, o)
 }
 
 // result makes an Item of a get's reply, and puts o back. What is unchanged has one,
 // too.
 func (o *op) result(srv *server, opts []GetOptions) (Item, error) {
-	it, hit := o.item, o.status == reader.OK || o.status == reader.Unchanged
-	it.Key, it.Value = o.key, o.dst
-	if hit && o.asks&reader.WantTTL != 0 {
+	if o.status != reader.OK && o.status != reader.Unchanged {
+		return Item{}, o.finish(srv)
+	}
+	it := o.found.item(o.key, o.dst)
+	if o.asks()&reader.WantTTL != 0 {
 		it.Info = o.told(&opts[0])
 	}
-	err := o.finish(srv)
-	if !hit {
-		return Item{}, err
-	}
-	return it, err
+	return it, o.finish(srv)
 }
 
 // GetAndTouch returns the item stored under key and sets its TTL anew.
@@ -84,7 +89,7 @@ func (cl *Client) GetAndTouch(ctx context.Context, key string, ttl time.Duration
 	if o.exptime, err = exptime(ttl); err != nil {
 		return Item{}, o.refuse(err)
 	}
-	if err := cl.do(ctx, srv, o); err != nil {
+	if err := cl.do(ctx, cl.deadline(ctx), srv, o); err != nil {
 		return Item{}, err
 	}
 	return o.result(srv, nil)
@@ -97,12 +102,8 @@ func (cl *Client) GetAndTouch(ctx context.Context, key string, ttl time.Duration
 // anyone else until the call has returned, and is not touched after that, not
 // even by a late reply.
 func (cl *Client) GetAppend(ctx context.Context, dst []byte, key string, opts ...GetOptions) ([]byte, Item, error) {
-	o, srv, err := cl.takeGet(ctx, verbGet, key, opts)
+	o, srv, err := cl.get(ctx, verbGet, key, dst, false, opts)
 	if err != nil {
-		return dst, Item{}, err
-	}
-	o.dst = dst
-	if err := cl.fetch(ctx, srv, o, opts); err != nil {
 		return dst, Item{}, err
 	}
 	it, err := o.result(srv, opts)
@@ -156,7 +157,7 @@ func (cl *Client) Delete(ctx context.Context, key string, opts ...DeleteOptions)
 
 // finish carries out an operation whose reply is only a status.
 func (cl *Client) finish(ctx context.Context, srv *server, o *op) error {
-	if err := cl.do(ctx, srv, o); err != nil {
+	if err := cl.do(ctx, cl.deadline(ctx), srv, o); err != nil {
 		return err
 	}
 	return o.finish(srv)

@@ -19,6 +19,7 @@ func (h *Hints) apply(r *request) error {
 	if *h == (Hints{}) {
 		return nil
 	}
+	x := r.extra()
 	for _, f := range [...]struct{ flag, text string }{{" P", h.P}, {" L", h.L}} {
 		switch {
 		case f.text == "":
@@ -29,8 +30,8 @@ func (h *Hints) apply(r *request) error {
 		if i := notText(f.text); i >= 0 {
 			return fmt.Errorf("%w: hint%s: byte %d is a space or a control character", ErrArgument, f.flag, i)
 		}
-		r.extra = append(append(r.extra, f.flag...), f.text...)
+		x.flags = append(append(x.flags, f.flag...), f.text...)
 	}
-	r.needs |= hints
+	x.needs |= hints
 	return nil
 }

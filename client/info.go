@@ -37,8 +37,8 @@ func seconds(n int64) time.Duration {
 
 // told returns an op's Info for its caller.
 func (o *op) told(g *GetOptions) *Info {
-	info := o.info
-	if s := o.item.State; info.TTL < 0 && g.Vivify > 0 && s&(Won|Stale) == Won {
+	info := o.extras.info
+	if s := o.found.state; info.TTL < 0 && g.Vivify > 0 && s&(Won|Stale) == Won {
 		// An item that never expires is won only if it is stale, so this one is new,
 		// and the server has told its TTL before it set it.
 		info.TTL = (g.Vivify + time.Second - 1).Truncate(time.Second)

@@ -46,32 +46,43 @@ const (
 	Stale
 )
 
-// stateOf reads the flags W, Z and X of a reply.
-func stateOf(it *reader.Item) State {
-	var s State
+// found is what the reply to any request for an item says of it.
+type found struct {
+	flags uint32
+	state State
+	cas   uint64
+}
+
+func foundIn(it *reader.Item) found {
+	f := found{flags: it.Flags, cas: it.CAS}
 	if it.Won {
-		s |= Won
+		f.state |= Won
 	}
 	if it.Leased {
-		s |= Claimed
+		f.state |= Claimed
 	}
 	if it.Stale {
-		s |= Stale
+		f.state |= Stale
 	}
-	return s
+	return f
+}
+
+func (f *found) item(key string, value []byte) Item {
+	return Item{Key: key, Value: value, Flags: f.flags, State: f.state, CAS: f.cas}
 }
 
 // note takes in what a reply says of an item. The op is claimed.
 func (o *op) note(it *reader.Item) {
-	o.item.Flags, o.item.CAS = it.Flags, it.CAS
-	if it.Won || it.Leased || it.Stale {
-		o.item.State = stateOf(it)
+	o.found = foundIn(it)
+	x := o.extras
+	if x == nil {
+		return
 	}
 	if o.expect.Raw {
-		o.line = string(it.Raw)
+		x.line = string(it.Raw)
 	}
-	if o.asks != 0 {
-		o.info = infoOf(it)
+	if x.asks != 0 {
+		x.info = infoOf(it)
 	}
 }
 

@@ -129,7 +129,7 @@ func (f *fanout) fill(ctx context.Context, l *lane) {
 			continue
 		}
 		o.w = &f.own
-		if o.needs != 0 {
+		if o.needs() != 0 {
 			v := l.serverVersion()
 			if v == nil {
 				if o.put(); !l.busy() {

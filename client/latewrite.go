@@ -21,7 +21,7 @@ func (r *request) writes() bool {
 	case verbDelete, verbDeleteRun, verbTouch, verbTouchRun, verbIncrement, verbDecrement:
 		return true
 	case verbMeta:
-		return r.meta.writes()
+		return r.extras.meta.writes()
 	}
 	return r.verb.stores()
 }

@@ -49,12 +49,8 @@ func (l *Lease) Release() error {
 // leases are released. If it fails, the Lease is the zero one, or with
 // [ErrNotModified] one without a Value.
 func (cl *Client) GetLease(ctx context.Context, key string, opts ...GetOptions) (Lease, error) {
-	o, srv, err := cl.takeGet(ctx, verbGet, key, opts)
+	o, srv, err := cl.get(ctx, verbGet, key, nil, true, opts)
 	if err != nil {
-		return Lease{}, err
-	}
-	o.leases = true
-	if err := cl.fetch(ctx, srv, o, opts); err != nil {
 		return Lease{}, err
 	}
 	block := o.block

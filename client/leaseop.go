@@ -1,6 +1,10 @@
 package client
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/memring/memring/reader"
+)
 
 // borrow gets the memory for a value that is to be lent, of which nothing has come
 // yet. The op is claimed and pending, so there is a caller who wants it.
@@ -9,15 +13,20 @@ func (o *op) borrow() {
 	o.dst = o.block.mem[:0]
 }
 
-// handOver makes a Lease of the value that has come, which is the op's no longer.
-// Without a block it is a value of the caller's own.
+// handOver makes a Lease of the value that has come for a run's key, which is the op's
+// no longer. Without a block it is a value of the caller's own.
 func (o *op) handOver() Lease {
-	l := Lease{Item: o.item, block: o.block}
-	l.Value = slices.Clip(o.dst) // appending must not reach into the rest of the block
+	// The parser has checked that it is this key's. The caller's own string is
+	// as good as the server's and costs nothing. Appending to the value must not reach
+	// into the rest of the block.
+	l := Lease{Item: o.found.item(o.run.name(o.run.hit), slices.Clip(o.dst)), block: o.block}
 	if o.block != nil {
 		l.term = o.block.term.Load()
 	}
-	o.item, o.dst, o.block = Item{}, nil, nil
+	if o.asks()&reader.WantTTL != 0 {
+		l.Info = o.told(o.run.options)
+	}
+	o.dst, o.block = nil, nil
 	return l
 }
 
@@ -29,8 +38,10 @@ func (o *op) giveBack() {
 		o.block.home.put(o.block)
 		o.block = nil
 	}
-	giveBack(o.hits)
-	o.hits = nil
+	if o.run != nil {
+		giveBack(o.run.hits)
+		o.run.hits = o.run.hits[:0]
+	}
 }
 
 // giveBack ends leases that no caller has seen, and forgets them.

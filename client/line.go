@@ -48,19 +48,20 @@ func askDirect(ctx context.Context, client any, l direct.Line) (string, map[stri
 	if err != nil {
 		return "", nil, renamed(err, l.Op)
 	}
-	if o.args, err = commandLine(l.Words); err == nil && v == verbStats {
-		o.args = strings.TrimPrefix(o.args, "stats")
+	x := o.extra()
+	if x.args, err = commandLine(l.Words); err == nil && v == verbStats {
+		x.args = strings.TrimPrefix(x.args, "stats")
 		err = checkStats(l.Words[1:])
 	}
 	if err != nil {
 		return "", nil, renamed(o.refuse(err), l.Op)
 	}
-	o.answers = l.Answers
+	x.answers = l.Answers
 	srv := cl.servers[l.Server]
-	if err := cl.do(ctx, srv, o); err != nil {
+	if err := cl.do(ctx, cl.deadline(ctx), srv, o); err != nil {
 		return "", nil, renamed(err, l.Op)
 	}
-	line, stats := o.line, o.stats
+	line, stats := x.line, x.stats
 	return line, stats, renamed(o.finish(srv), l.Op)
 }
 

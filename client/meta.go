@@ -83,7 +83,7 @@ func (cl *Client) Meta(ctx context.Context, q MetaRequest) (MetaReply, error) {
 	if err != nil {
 		return MetaReply{}, err
 	}
-	if err := cl.do(ctx, srv, o); err != nil {
+	if err := cl.do(ctx, cl.deadline(ctx), srv, o); err != nil {
 		return MetaReply{}, err
 	}
 	r := o.metaReply()
@@ -115,14 +115,14 @@ func (o *op) metaReply() MetaReply {
 	r := MetaReply{Status: o.metaStatus(), Value: o.dst}
 	if r.Status == MetaME {
 		r.Debug = make(map[string]string)
-		for _, word := range words(o.line)[2:] {
+		for _, word := range words(o.extras.line)[2:] {
 			name, value, _ := strings.Cut(word, "=")
 			r.Debug[name] = value
 		}
 		return r
 	}
-	for _, word := range words(o.line) {
-		if strings.IndexByte(o.meta.hidden, word[0]) < 0 {
+	for _, word := range words(o.extras.line) {
+		if strings.IndexByte(o.extras.meta.hidden, word[0]) < 0 {
 			r.Flags = append(r.Flags, MetaFlag{word[0], word[1:]})
 		}
 	}
@@ -147,9 +147,9 @@ func (o *op) metaStatus() MetaStatus {
 		return MetaEX
 	}
 	switch {
-	case o.meta.command == "mn":
+	case o.extras.meta.command == "mn":
 		return MetaMN
-	case o.meta.command == "me":
+	case o.extras.meta.command == "me":
 		return MetaME
 	case o.valued:
 		return MetaVA

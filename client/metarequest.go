@@ -26,7 +26,7 @@ type metaCall struct {
 
 // noop reports whether the request is an mn.
 func (r *request) noop() bool {
-	return r.verb == verbPing || r.verb == verbMeta && r.meta.command == "mn"
+	return r.verb == verbPing || r.verb == verbMeta && r.extras.meta.command == "mn"
 }
 
 // writes reports whether the command changes something beside an item's TTL.
@@ -64,7 +64,7 @@ func (q *MetaRequest) apply(r *request) error {
 	case len(q.Flags) > 0 && (q.Command == "me" || q.Command == "mn"):
 		return fmt.Errorf("%w: %s takes no flags", ErrArgument, q.Command)
 	}
-	r.meta, r.value = m, q.Value
+	r.extra().meta, r.value = m, q.Value
 	if q.Command == "me" || q.Command == "mn" {
 		return nil
 	}
@@ -73,11 +73,12 @@ func (q *MetaRequest) apply(r *request) error {
 
 // applyFlags is the part of apply for the commands that have flags.
 func (q *MetaRequest) applyFlags(r *request) error {
-	m := r.meta
+	x := r.extras
+	m := x.meta
 	if len(q.Flags) > maxMetaFlags {
 		return fmt.Errorf("%w: %d flags, more than %d", ErrArgument, len(q.Flags), maxMetaFlags)
 	}
-	b := r.extra
+	b := x.flags
 	var seen [128]bool
 	var cas uint64
 	for i, f := range q.Flags {
@@ -92,7 +93,7 @@ func (q *MetaRequest) applyFlags(r *request) error {
 		if f.Letter == 'C' {
 			cas = number
 		}
-		r.needs |= featureOf(q.Command, f.Letter)
+		x.needs |= featureOf(q.Command, f.Letter)
 		b = append(append(b, ' ', f.Letter), f.Token...)
 	}
 	m.expect.Value = reader.ValueNever
@@ -122,7 +123,7 @@ func (q *MetaRequest) applyFlags(r *request) error {
 		b = append(b, " k"...)
 		m.expect.Key = r.wire.text
 	}
-	r.extra = b
+	x.flags = b
 	if n := len(r.appendHead(nil, 1<<32-1)); n > maxMetaLine {
 		return fmt.Errorf("%w: the command has %d bytes, more than %d", ErrArgument, n, maxMetaLine)
 	}
@@ -168,14 +169,14 @@ func (f MetaFlag) check() (number uint64, err error) {
 // appendMeta appends the head of a Meta's line, up to where the flags begin, or the
 // whole line of a command that has none.
 func (r *request) appendMeta(b []byte) (line []byte, whole bool) {
-	switch r.meta.command {
+	switch r.extras.meta.command {
 	case "mn":
 		return append(b, "mn\r\n"...), true
 	case "me":
 		return append(append(append(b, "me "...), r.wire.text...), crlf...), true
 	}
-	b = append(append(append(b, r.meta.command...), ' '), r.wire.text...)
-	if r.meta.command == "ms" {
+	b = append(append(append(b, r.extras.meta.command...), ' '), r.wire.text...)
+	if r.extras.meta.command == "ms" {
 		b = strconv.AppendInt(append(b, ' '), int64(len(r.value)), 10)
 	}
 	return b, false

@@ -88,8 +88,8 @@ func (g *multiGet) ask(f *fanout, o *op, entries []int) (n int, err error) {
 	// An mg with N is answered whatever it finds.
 	r := o.startRun(v == verbGetRun && g.opts.Vivify == 0)
 	if g.meta {
-		o.extra = append(o.extra, g.asked.extra...)
-		o.asks, o.needs = g.asked.asks, g.asked.needs
+		x, asked := o.extra(), g.asked.extras
+		x.flags, x.asks, x.needs = append(x.flags, asked.flags...), asked.asks, asked.needs
 		r.options = &g.opts
 	}
 	for n < most && room > 0 {

@@ -49,21 +49,17 @@ type op struct {
 	leaving bool          // the caller waits for the end of that
 	void    atomic.Uint32 // a voidState
 
-	// The result: the driver's while it holds mu, the caller's once done.
+	// The result, of which extras and run have parts: the driver's while it holds mu,
+	// the caller's once done.
 	status  reader.Status
+	valued  bool // the reply has a value
+	leases  bool // values are to be lent; the caller's, set before push
 	err     error
-	item    Item
-	info    Info   // what was asked for
-	valued  bool   // the reply has a value
+	found   found
 	dst     []byte // where a value is appended; nil: a fresh slice, or a block if leases
-	leases  bool   // values are to be lent; the caller's, set before push
 	block   *block // that dst is of, if it is lent
-	line    string
-	stats   map[string]string
-	hits    []Lease // of a run: items that are there and were not taken
-	want    int     // bytes of the value that are still to come
-	hit     int     // of a run: which key has the value that is coming
-	drained int     // bytes of values that came for nobody; the driver's
+	want    int    // bytes of the value that are still to come
+	drained int    // bytes of values that came for nobody; the driver's
 }
 
 // voidState says whether an op was retracted: never sent, so that no reply is
@@ -98,28 +94,21 @@ func (o *op) begin(v verb, key string) {
 // scrub makes the op as good as new, so that a pooled one keeps no caller's memory
 // alive. The engine stays: its waiter must not meet another.
 func (o *op) scrub() {
-	if room := o.hits; o.block != nil || room != nil {
-		o.giveBack() // what a call had borrowed that failed
-		if o.run != nil {
-			o.run.room = kept(room)
-		}
-	}
+	o.giveBack() // what a call had borrowed that failed
 	if o.run != nil {
 		o.run.put()
 	}
+	if o.extras != nil {
+		o.extras.put()
+	}
 	o.forgetExpect()
-	extra := o.extra[:0]
-	o.request = request{} // all zero, so that it is cleared in place and not copied
-	o.extra = extra
+	o.request = request{}
 	o.c, o.on[0], o.w = nil, nil, nil
 	o.state, o.landing, o.leaving = opPending, false, false
 	o.void.Store(notVoid)
-	o.status, o.err = 0, nil
-	o.item = Item{}
-	o.info = Info{}
-	o.valued = false
-	o.dst, o.leases, o.line, o.stats = nil, false, "", nil
-	o.drained = 0
+	o.status, o.valued, o.leases, o.err = 0, false, false, nil
+	o.found = found{}
+	o.dst, o.drained = nil, 0
 }
 
 // claim makes the driver the owner of the result until release.
@@ -134,7 +123,7 @@ func (o *op) claim() (wanted bool) {
 // release ends a claim at the end of a window.
 func (o *op) release() {
 	if o.held {
-		if o.state == opPending && len(o.hits) > 0 {
+		if o.state == opPending && o.run != nil && len(o.run.hits) > 0 {
 			o.w.Signal() // a GetMulti takes them as they come
 		}
 		o.held = false
@@ -153,15 +142,9 @@ func (o *op) Value(it *reader.Item) {
 	if o.run != nil {
 		o.commit()
 		o.run.settle(it.Index)
-		o.hit = it.Index
-		// The parser has checked that it is this key's. The caller's own string is
-		// as good as the server's and costs nothing.
-		o.item.Key = o.run.name(it.Index)
+		o.run.hit = it.Index
 	}
 	o.note(it)
-	if o.run != nil && o.asks&reader.WantTTL != 0 {
-		o.item.Info = o.told(o.run.options)
-	}
 	o.valued = true
 	o.want = it.Size
 	if o.want == 0 {
@@ -243,8 +226,8 @@ func (o *op) commit() {
 	if o.dst == nil {
 		return
 	}
-	o.hits = append(o.hits, o.handOver())
-	o.run.settled = o.hit + 1
+	o.run.hits = append(o.run.hits, o.handOver())
+	o.run.settled = o.run.hit + 1
 }
 
 // Answer takes the reply to one of a run's requests. A tombstone does, too, see
@@ -261,10 +244,11 @@ func (o *op) Stat(name, value []byte) {
 	if !o.claim() {
 		return
 	}
-	if o.stats == nil {
-		o.stats = make(map[string]string)
+	x := o.extra()
+	if x.stats == nil {
+		x.stats = make(map[string]string)
 	}
-	o.stats[string(name)] = string(value)
+	x.stats[string(name)] = string(value)
 }
 
 // Done takes the end of the reply.
@@ -285,7 +269,7 @@ func (o *op) Done(r *reader.Result) {
 	case r.Status == reader.Failed:
 		o.err = failure(r.Line)
 	case o.expect.Kind == reader.Line, o.expect.Kind == reader.Debug:
-		o.line = string(r.Line)
+		o.extra().line = string(r.Line)
 	}
 	o.conclude(true)
 }

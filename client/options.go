@@ -66,13 +66,14 @@ func (g *GetOptions) apply(r *request) (err error) {
 	case g.UnlessCAS != 0 && inspect:
 		return fmt.Errorf("%w: UnlessCAS is for gets that return a value", ErrArgument)
 	}
-	b := r.extra
+	x := r.extra()
+	b := x.flags
 	if b, err = appendTTL(b, " R", g.Recache); err != nil {
 		return err
 	}
 	if g.Info || inspect {
 		b = append(b, " t h l"...)
-		r.asks = reader.WantTTL | reader.WantFetched | reader.WantIdle
+		x.asks = reader.WantTTL | reader.WantFetched | reader.WantIdle
 	}
 	if b, err = appendTTL(b, " T", g.Touch); err != nil {
 		return err
@@ -87,23 +88,23 @@ func (g *GetOptions) apply(r *request) (err error) {
 		b = append(b, " u"...)
 	}
 	if g.UnlessCAS != 0 {
-		r.unless = g.UnlessCAS
-		r.needs |= unlessCAS
-		r.asks |= reader.WantCAS
+		x.unless = g.UnlessCAS
+		x.needs |= unlessCAS
+		x.asks |= reader.WantCAS
 	}
-	r.extra = b
+	x.flags = b
 	return g.Hints.apply(r)
 }
 
 // appendNewCAS appends the flag that gives an item its next CAS.
 func (r *request) appendNewCAS(b []byte, cas uint64) []byte {
-	r.needs |= chosenCAS
+	r.extra().needs |= chosenCAS
 	return strconv.AppendUint(append(b, " E"...), cas, 10)
 }
 
 // appendIfCAS appends the flag that makes a change depend on the item's CAS.
 func (r *request) appendIfCAS(b []byte, cas uint64) []byte {
-	r.ifCAS = true
+	r.extra().ifCAS = true
 	return strconv.AppendUint(append(b, " C"...), cas, 10)
 }
 

@@ -36,7 +36,8 @@ type CounterOptions struct {
 // apply makes the options part of the request. The server goes through the flags in
 // their order, so t tells what was before T.
 func (c *CounterOptions) apply(r *request) (err error) {
-	b := r.extra
+	x := r.extra()
+	b := x.flags
 	if c.IfCAS != 0 {
 		b = r.appendIfCAS(b, c.IfCAS)
 	}
@@ -45,25 +46,25 @@ func (c *CounterOptions) apply(r *request) (err error) {
 	}
 	if c.TTL != nil {
 		b = append(b, " t"...)
-		r.asks |= reader.WantTTL
+		x.asks |= reader.WantTTL
 	}
 	if b, err = appendTTL(b, " T", c.Touch); err != nil {
 		return err
 	}
 	if c.CAS != nil {
 		b = append(b, " c"...)
-		r.asks |= reader.WantCAS
+		x.asks |= reader.WantCAS
 	}
-	r.extra = b
+	x.flags = b
 	return c.Hints.apply(r)
 }
 
 // tell fills in what was asked for.
 func (c *CounterOptions) tell(o *op) {
 	if c.CAS != nil {
-		*c.CAS = o.item.CAS
+		*c.CAS = o.found.cas
 	}
 	if c.TTL != nil {
-		*c.TTL = o.info.TTL
+		*c.TTL = o.extras.info.TTL
 	}
 }

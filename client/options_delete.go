@@ -40,7 +40,8 @@ func (d *DeleteOptions) apply(r *request) (err error) {
 		// memcached makes a new item for it, and has forgotten the old one's TTL.
 		return fmt.Errorf("%w: DropValue needs a TTL; a negative one is for ever", ErrArgument)
 	}
-	b := r.extra
+	x := r.extra()
+	b := x.flags
 	if d.IfCAS != 0 {
 		b = r.appendIfCAS(b, d.IfCAS)
 	}
@@ -49,7 +50,7 @@ func (d *DeleteOptions) apply(r *request) (err error) {
 	}
 	if d.DropValue {
 		b = append(b, " x"...)
-		r.needs |= dropValue
+		x.needs |= dropValue
 	}
 	if b, err = appendTTL(b, " T", d.TTL); err != nil {
 		return err
@@ -57,6 +58,6 @@ func (d *DeleteOptions) apply(r *request) (err error) {
 	if d.NewCAS != 0 {
 		b = r.appendNewCAS(b, d.NewCAS)
 	}
-	r.extra = b
+	x.flags = b
 	return d.Hints.apply(r)
 }

@@ -58,7 +58,8 @@ func (s *StoreOptions) apply(r *request) error {
 	case s.Create && s.IfCAS != 0:
 		return fmt.Errorf("%w: Create with IfCAS: what is yet to be made has no CAS", ErrArgument)
 	}
-	b := r.extra
+	x := r.extra()
+	b := x.flags
 	if s.IfCAS != 0 {
 		b = r.appendIfCAS(b, s.IfCAS)
 	}
@@ -70,27 +71,27 @@ func (s *StoreOptions) apply(r *request) error {
 	}
 	if s.Create {
 		r.create = true
-		r.needs |= createAppend
+		x.needs |= createAppend
 	}
 	if s.StoredCAS != nil {
 		b = append(b, " c"...)
-		r.asks |= reader.WantCAS
+		x.asks |= reader.WantCAS
 	}
 	if s.StoredSize != nil {
 		b = append(b, " s"...)
-		r.asks |= reader.WantSize
-		r.needs |= storedSize
+		x.asks |= reader.WantSize
+		x.needs |= storedSize
 	}
-	r.extra = b
+	x.flags = b
 	return s.Hints.apply(r)
 }
 
 // tell fills in what was asked for.
 func (s *StoreOptions) tell(o *op) {
 	if s.StoredCAS != nil {
-		*s.StoredCAS = o.item.CAS
+		*s.StoredCAS = o.found.cas
 	}
 	if s.StoredSize != nil {
-		*s.StoredSize = o.info.Size
+		*s.StoredSize = o.extras.info.Size
 	}
 }

@@ -20,7 +20,7 @@ import (
 type run struct {
 	keys  []string // as the server knows them
 	names []string // as the caller does; empty: the same
-	coded []bool   // sent as base64, and not asked back; empty: none
+	echo  []string // keys as they are asked back: those sent as base64 are not and ""; empty: all are
 	quiet bool
 	// options are those of a get that asks for Info; they outlive the run's caller.
 	options *GetOptions
@@ -30,7 +30,8 @@ type run struct {
 	told     int     // settled when the caller gave up
 	lines    []error // error lines since a key was last settled
 	refusals []refusedKeys
-	room     []Lease // empty; for the op's hits
+	hits     []Lease // values that are there and were not taken; the op's mu guards them
+	hit      int     // which key has the value that is coming
 }
 
 // refusedKeys are the keys from..to-1 of a run that have no other answer than an error.
@@ -53,7 +54,6 @@ var runs = sync.Pool{New: func() any { return new(run) }}
 func (o *op) startRun(quiet bool) *run {
 	o.run = runs.Get().(*run)
 	o.run.quiet = quiet
-	o.hits, o.run.room = o.run.room, nil
 	return o.run
 }
 
@@ -65,13 +65,27 @@ func (r *run) add(w wireKey, name string) {
 	if name != w.text || len(r.names) > 0 {
 		r.names = append(r.names, name)
 	}
-	if w.base64 && len(r.coded) == 0 {
-		r.coded = append(r.coded, make([]bool, len(r.keys))...)
+	if w.base64 && len(r.echo) == 0 {
+		r.echo = append(r.echo, r.keys...)
 	}
 	r.keys = append(r.keys, w.text)
-	if w.base64 || len(r.coded) > 0 {
-		r.coded = append(r.coded, w.base64)
+	switch {
+	case w.base64:
+		r.echo = append(r.echo, "")
+	case len(r.echo) > 0:
+		r.echo = append(r.echo, w.text)
 	}
+}
+
+// coded reports whether key i is sent as base64.
+func (r *run) coded(i int) bool { return len(r.echo) > 0 && r.echo[i] == "" }
+
+// echoed returns what [reader.Expect].Keys is for gets.
+func (r *run) echoed() []string {
+	if len(r.echo) > 0 {
+		return r.echo
+	}
+	return r.keys
 }
 
 // name is the caller's name of key i.
@@ -167,7 +181,7 @@ func (r *request) appendRun(b []byte, opaque uint32) []byte {
 	for i, k := range r.run.keys {
 		b = append(append(append(b, command...), k...), " O"...)
 		b = strconv.AppendUint(b, uint64(opaque)+uint64(i), 16)
-		coded := len(r.run.coded) > 0 && r.run.coded[i]
+		coded := r.run.coded(i)
 		switch {
 		case r.verb == verbGetRun && coded: // see echoes
 			b = append(b, " v f c"...)
@@ -182,7 +196,10 @@ func (r *request) appendRun(b []byte, opaque uint32) []byte {
 		if coded {
 			b = append(b, " b"...)
 		}
-		b = append(append(b, r.extra...), crlf...)
+		if r.extras != nil {
+			b = append(b, r.extras.flags...)
+		}
+		b = append(b, crlf...)
 	}
 	if r.run.quiet {
 		b = append(b, "mn\r\n"...)
@@ -194,11 +211,12 @@ func (r *request) appendRun(b []byte, opaque uint32) []byte {
 func (r *run) put() {
 	clear(r.keys)
 	clear(r.names)
+	clear(r.echo)
 	clear(r.lines)
 	clear(r.refusals)
 	clear(r.statuses)
-	*r = run{keys: r.keys[:0], names: r.names[:0], coded: r.coded[:0],
-		statuses: r.statuses[:0], lines: r.lines[:0], refusals: r.refusals[:0], room: r.room}
+	*r = run{keys: r.keys[:0], names: r.names[:0], echo: r.echo[:0],
+		statuses: r.statuses[:0], lines: r.lines[:0], refusals: r.refusals[:0], hits: kept(r.hits)}
 	if cap(r.keys) <= maxKeptKeys {
 		runs.Put(r)
 	}

@@ -79,7 +79,7 @@ func TestReserve(t *testing.T) {
 	require.EqualValues(t, 2, c.reserve(of(10)))
 	require.EqualValues(t, 12, c.reserve(&op{}))
 	c.opaque = math.MaxUint32 - 10
-	require.EqualValues(t, math.MaxUint32-9, c.reserve(of(10)))
+	require.Equal(t, uint32(math.MaxUint32-9), c.reserve(of(10)))
 	require.EqualValues(t, 1, c.reserve(of(1)))
 	c.opaque = math.MaxUint32 - 9
 	require.EqualValues(t, 1, c.reserve(of(10)), "not across the end")
@@ -92,7 +92,7 @@ func TestRunNames(t *testing.T) {
 		var o op
 		r := o.startRun(true)
 		require.Empty(t, r.keys)
-		require.Empty(t, r.coded)
+		require.Empty(t, r.echo)
 		r.add(wireKey{stored: "a", text: "a"}, "a")
 		require.Equal(t, "a", r.name(0))
 		require.Empty(t, r.names)
@@ -100,7 +100,9 @@ func TestRunNames(t *testing.T) {
 		r.add(wireKey{stored: "p:d", text: "p:d"}, "d")
 		require.Equal(t, []string{"a", "b c", "d"}, r.names)
 		require.Equal(t, []string{"a", "YiBj", "p:d"}, r.keys)
-		require.Equal(t, []bool{false, true, false}, r.coded)
+		require.Equal(t, []string{"a", "", "p:d"}, r.echoed())
+		require.True(t, r.coded(1))
+		require.False(t, r.coded(2))
 		r.answer(1, &reader.Result{Status: reader.NotFound})
 		r.put()
 	}

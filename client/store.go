@@ -89,7 +89,7 @@ func (cl *Client) storeWith(ctx context.Context, srv *server, o *op, opts []Stor
 	if s.Create {
 		err = cl.join(ctx, srv, o)
 	} else {
-		err = cl.do(ctx, srv, o)
+		err = cl.do(ctx, cl.deadline(ctx), srv, o)
 	}
 	if err != nil {
 		return err
@@ -109,14 +109,14 @@ func (cl *Client) join(ctx context.Context, srv *server, o *op) error {
 		if round > 0 {
 			o.retry(false)
 		}
-		if err := cl.doBy(ctx, deadline, srv, o); err != nil {
+		if err := cl.do(ctx, deadline, srv, o); err != nil {
 			return partly(err, round > 0)
 		}
 		if o.create || o.status != reader.NotStored {
 			return nil
 		}
 		o.retry(true)
-		if err := cl.doBy(ctx, deadline, srv, o); err != nil {
+		if err := cl.do(ctx, deadline, srv, o); err != nil {
 			return partly(err, true)
 		}
 		if o.status != reader.NotStored {
@@ -130,7 +130,7 @@ func (cl *Client) join(ctx context.Context, srv *server, o *op) error {
 // itself.
 func (o *op) retry(add bool) {
 	o.state, o.status, o.err = opPending, 0, nil
-	o.adds = add
+	o.extras.adds = add
 }
 
 // Increment adds delta to the decimal number stored under key and returns the
@@ -166,7 +166,7 @@ func (cl *Client) arithmetic(ctx context.Context, v verb, key string, delta uint
 	if err != nil {
 		return 0, o.refuse(err)
 	}
-	if err := cl.do(ctx, srv, o); err != nil {
+	if err := cl.do(ctx, cl.deadline(ctx), srv, o); err != nil {
 		return 0, err
 	}
 	n, bad := o.count(srv)

@@ -81,6 +81,9 @@ func FuzzRequestIsOneLine(f *testing.F) {
 			verb: verb(v % uint8(verbs)), key: key, wire: w, run: oneRequest(w), flags: flags,
 			exptime: exp, cas: n, delta: n, initial: n, create: n%2 == 0,
 		}
+		if r.verb == verbStats || r.verb == verbLine {
+			r.extra()
+		}
 		if applyFuzzed(&r, n, text) != nil {
 			return
 		}

@@ -14,13 +14,13 @@ func (r *request) degrade(missing feature) feature {
 		return missing
 	}
 	if missing&unlessCAS != 0 {
-		r.bare = true // fetch asks for the value after it
+		r.extras.bare = true // getUnless asks for the value after it
 	}
 	if missing&createAppend != 0 {
 		r.create = false // join adds it
 	}
 	done := unlessCAS | createAppend
-	r.needs &^= missing & done
+	r.extras.needs &^= missing & done
 	return missing &^ done
 }
 
@@ -28,55 +28,49 @@ func (r *request) degrade(missing feature) feature {
 // others have changed the item in between.
 const maxRounds = 16
 
-// fetch carries a get out, in two requests if the value is wanted only if it is
-// another and the server does not know how to do that: the first does everything but
-// bring the value, and tells the item's CAS.
+// getUnless carries out a get whose value is wanted only if it is another than the
+// caller's. A server that does not know how to do that takes two requests: the first
+// does everything but bring the value, and tells the item's CAS.
 //
 // Others may change the item between the two. What the second finds is a whole item
 // with a CAS of its own; only if that is the first's does the first's State hold.
-func (cl *Client) fetch(ctx context.Context, srv *server, o *op, opts []GetOptions) error {
-	if o.unless == 0 {
-		return cl.do(ctx, srv, o)
-	}
-	deadline, unless := cl.deadline(ctx), o.unless
+func (cl *Client) getUnless(ctx context.Context, srv *server, o *op, opts *GetOptions) error {
+	deadline := cl.deadline(ctx)
 	for round := range maxRounds {
 		if round > 0 { // deleted in between, and to be made then
-			o.again()
-			o.bare, o.unless = true, unless
-			if err := opts[0].apply(&o.request); err != nil {
+			if err := o.again(opts); err != nil {
 				return partly(o.refuse(err), true)
 			}
-			o.needs &^= unlessCAS
+			o.extras.bare = true
+			o.extras.needs &^= unlessCAS
 		}
-		if err := cl.doBy(ctx, deadline, srv, o); err != nil {
+		if err := cl.do(ctx, deadline, srv, o); err != nil {
 			return partly(err, round > 0)
 		}
-		if !o.bare || o.status != reader.OK {
+		if !o.extras.bare || o.status != reader.OK {
 			return nil // answered by one
 		}
-		if o.item.CAS == unless {
-			o.status, o.info.Size = reader.Unchanged, 0
+		if o.found.cas == opts.UnlessCAS {
+			o.status, o.extras.info.Size = reader.Unchanged, 0
 			return nil
 		}
-		first, info := o.item, o.info
-		g := opts[0]
-		o.again()
-		o.bare, o.unless = false, 0
-		g.Touch, g.Vivify, g.NewCAS, g.Recache, g.UnlessCAS, g.NoBump, g.Bump = 0, 0, 0, 0, 0, true, false
-		if err := g.apply(&o.request); err != nil {
+		first, info := o.found, o.extras.info
+		rest := *opts
+		rest.Touch, rest.Vivify, rest.NewCAS, rest.Recache, rest.UnlessCAS, rest.NoBump, rest.Bump = 0, 0, 0, 0, 0, true, false
+		if err := o.again(&rest); err != nil {
 			return partly(o.refuse(err), true)
 		}
-		o.asks |= reader.WantCAS
-		if err := cl.doBy(ctx, deadline, srv, o); err != nil {
+		o.extras.asks |= reader.WantCAS
+		if err := cl.do(ctx, deadline, srv, o); err != nil {
 			return partly(err, true)
 		}
 		switch {
-		case o.status == reader.OK && o.item.CAS == first.CAS:
-			o.item.State = first.State
-			info.Size = o.info.Size
-			o.info = info
+		case o.status == reader.OK && o.found.cas == first.cas:
+			o.found.state = first.state
+			info.Size = o.extras.info.Size
+			o.extras.info = info
 			return nil
-		case o.status == reader.OK || opts[0].Vivify == 0:
+		case o.status == reader.OK || opts.Vivify == 0:
 			return nil
 		}
 	}
@@ -86,16 +80,18 @@ func (cl *Client) fetch(ctx context.Context, srv *server, o *op, opts []GetOptio
 // partly is the error of a call's later request: that nothing of that was sent is not
 // true of the call.
 func partly(err error, later bool) error {
-	if op, ok := err.(*OpError); ok && later && op.Outcome == NotSent { //nolint:errorlint // as doBy makes them
+	if op, ok := err.(*OpError); ok && later && op.Outcome == NotSent { //nolint:errorlint // as do makes them
 		op.Outcome = Unknown
 	}
 	return err
 }
 
-// again makes an op whose reply has come ready for another request of its call. The
-// options have to be applied anew.
-func (o *op) again() {
+// again makes an op whose reply has come ready for another request of its call, with
+// these options.
+func (o *op) again(opts *GetOptions) error {
 	o.state, o.status, o.err = opPending, 0, nil
-	o.item, o.info, o.valued = Item{}, Info{}, false
-	o.extra, o.asks = o.extra[:0], 0
+	o.found, o.valued = found{}, false
+	x := o.extra()
+	*x = extras{flags: x.flags[:0]}
+	return opts.apply(&o.request)
 }

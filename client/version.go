@@ -6,7 +6,7 @@ import (
 )
 
 // feature is something that only newer servers have. The options that need one say
-// so in request.needs, and the request is sent to no server that lacks it.
+// so in extras.needs, and the request is sent to no server that lacks it.
 type feature uint8
 
 const (

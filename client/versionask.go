@@ -30,7 +30,7 @@ func (cl *Client) qualify(ctx context.Context, deadline time.Time, c *conn, o *o
 
 // suit makes o one that a server of this version can carry out, or says why it cannot.
 func (s *serverVersion) suit(o *op, srv *server) error {
-	missing := s.lacks(o.needs)
+	missing := s.lacks(o.needs())
 	if missing == 0 {
 		return nil
 	}
@@ -52,7 +52,7 @@ func (cl *Client) askVersion(ctx context.Context, deadline time.Time, c *conn, e
 	if gone := cl.await(ctx, deadline, c.p.srv, o); gone != nil {
 		return nil, askError(gone.Err)
 	}
-	text, status, err := strings.TrimPrefix(o.line, "VERSION "), o.status, o.err
+	text, status, err := strings.TrimPrefix(o.extra().line, "VERSION "), o.status, o.err
 	o.put()
 	var lost *connError
 	switch {

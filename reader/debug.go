@@ -22,7 +22,7 @@ func (p *Parser) debug(line []byte) (reason string) {
 	if !ok {
 		return reasonHeader
 	}
-	if e := p.expect; string(key) != e.Key && !sameItem(e, key, !e.Base64) {
+	if e := p.expect; string(key) != e.Key && !sameItem(e.Key, e.Base64, key, !e.Base64) {
 		return reasonKey
 	}
 	p.done(OK, line)

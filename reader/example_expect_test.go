@@ -42,7 +42,7 @@ func ExampleExpect() {
 		// stats
 		&outcome{reader.Expect{Kind: reader.Stats}},
 		// version
-		&outcome{reader.Expect{Kind: reader.Line, Prefix: "VERSION "}},
+		&outcome{reader.Expect{Kind: reader.Line, Answers: []string{"VERSION"}}},
 	}
 	var parser reader.Parser
 	_, err := parser.Parse([]byte("NS O1\r\n"+

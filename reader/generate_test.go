@@ -173,10 +173,14 @@ func randomRun(r *rand.Rand, x *exchange) {
 		if values {
 			key = randomKey(r)
 			it.Key = []byte(key)
-			x.expect.Keys, x.expect.NoKey = append(x.expect.Keys, key), append(x.expect.NoKey, r.IntN(4) == 0)
-			if key = " k" + key; x.expect.NoKey[i] && r.IntN(2) == 0 {
-				key, it.Key = "", nil
+			asked := key
+			if key = " k" + key; r.IntN(4) == 0 {
+				asked = ""
+				if r.IntN(2) == 0 {
+					key, it.Key = "", nil
+				}
 			}
+			x.expect.Keys = append(x.expect.Keys, asked)
 		}
 		switch k := r.IntN(10); {
 		case k == 0:

@@ -21,7 +21,7 @@ func (p *Parser) meta(line []byte) (reason string) {
 	case !p.expect.fits(status, size >= 0):
 		return reasonShape
 	}
-	if reason = p.flags(rest, status == OK); reason != "" {
+	if reason = p.flags(rest, status == OK, p.expect.Opaque, p.expect.Key); reason != "" {
 		return reason
 	}
 	if e := p.expect; status == OK && e.Value == ValueUnless {
@@ -72,20 +72,21 @@ func metaStatus(line []byte) (status Status, size int, rest []byte, reason strin
 	return status, size, rest, ""
 }
 
-// flags reads the flags of a reply into result.Item and verifies opaque and
-// key. Unknown flags are skipped, for newer servers may have more.
+// flags reads the flags of a reply into result.Item and verifies that opaque and
+// key are those asked for: see Expect.Opaque and Expect.Key. Unknown flags are
+// skipped, for newer servers may have more.
 //
 // A reply that states success has to carry both, if they were sent, and what else
 // was asked for. The others may lack them: servers before 1.6.18 answer a bare EN.
 // That makes MN, which never carries either, poison for all but its own mn.
-func (p *Parser) flags(line []byte, must bool) (reason string) {
+func (p *Parser) flags(line []byte, must bool, asked uint32, name string) (reason string) {
 	e, it := p.expect, &p.result.Item
 	if e.Raw {
 		it.Raw = line
 	}
 	var key []byte
 	var has FlagSet
-	var hasOpaque, hasKey, literal, base64 bool
+	var literal, base64 bool
 	for at := 0; at < len(line); {
 		flag := line[at]
 		at++
@@ -100,19 +101,20 @@ func (p *Parser) flags(line []byte, must bool) (reason string) {
 		case 'O':
 			var o uint32
 			o, n, ok = opaque(token)
-			if !ok || o != e.Opaque || o == 0 {
+			if !ok || o != asked || o == 0 {
 				return reasonOpaque
 			}
-			hasOpaque = true
+			has |= wantOpaque
 		case 'k':
 			// Almost always it is the key expected: one comparison then finds
 			// its end, too.
-			n = len(e.Key)
-			literal = n > 0 && startsWith(token, e.Key) && (n == len(token) || token[n] == ' ')
+			n = len(name)
+			literal = n > 0 && startsWith(token, name) && (n == len(token) || token[n] == ' ')
 			if !literal {
 				n = tokenLen(token)
 			}
-			key, hasKey = token[:n], true
+			key = token[:n]
+			has |= wantKey
 		case 'f':
 			v, n, ok = number(token, math.MaxUint32)
 			it.Flags = uint32(v)
@@ -153,20 +155,25 @@ func (p *Parser) flags(line []byte, must bool) (reason string) {
 		}
 		at += n
 	}
-	if must && e.Opaque != 0 && !hasOpaque {
-		return reasonNoOpaque
+	it.Key = key
+	if name != "" && has&wantKey != 0 && !(literal && base64 == e.Base64) && !sameItem(name, e.Base64, key, base64) {
+		return reasonKey
 	}
-	if must && e.Want&^has != 0 {
+	if must {
+		return missing(has, e.Want, asked, name)
+	}
+	return ""
+}
+
+// missing says what a reply lacks that states success.
+func missing(has, want FlagSet, asked uint32, name string) (reason string) {
+	switch {
+	case asked != 0 && has&wantOpaque == 0:
+		return reasonNoOpaque
+	case name != "" && has&wantKey == 0:
+		return reasonNoKey
+	case want&^has != 0:
 		return reasonNoFlag
 	}
-	if e.Key != "" {
-		if hasKey && !(literal && base64 == e.Base64) && !sameItem(e, key, base64) {
-			return reasonKey
-		}
-		if must && !hasKey {
-			return reasonNoKey
-		}
-	}
-	it.Key = key
 	return ""
 }

@@ -20,7 +20,6 @@ type Parser struct {
 	left   int     // stateValue: bytes of the value still to come
 	seen   int     // Values: keys of expect.Keys used up; Run: requests; Stats: lines
 	lines  int     // Run, quiet: error lines since a request was last seen answered
-	one    Expect  // Run: what the reply to one of the requests has to look like
 	slot   Slot    // reply begun and not done, or nil
 	expect *Expect // of slot
 	result Result  // lent to the slot; here because a local would escape to the heap

@@ -30,6 +30,10 @@ const (
 	WantFetched                     // h
 	WantSize                        // s
 	WantCAS                         // c
+
+	// Expect.Opaque and Expect.Key say whether these have to be there.
+	wantOpaque // O
+	wantKey    // k
 )
 
 // Expect says what the next reply has to look like. Whatever does not fit it
@@ -67,18 +71,14 @@ type Expect struct {
 	// Unless, Meta with ValueUnless: the CAS that was sent as a C flag. Only a reply
 	// with this CAS is without a value.
 	Unless uint64
-	// Prefix, Line: what the line must begin with, unless it is an error line.
-	Prefix string
 	// Answers, Line: the words that the line can begin with, for a request that has
 	// several answers. Each is all of the line, or what stands before a space in it.
 	// They go before everything that is said of lines elsewhere: one may be STAT. If
-	// nil, Prefix counts.
+	// nil, the line can be any that is all of a reply.
 	Answers []string
 	// Keys, Values: the keys asked for; those returned must be a subsequence,
-	// in order. Run: what Key is for each request; none if no k flags were sent.
+	// in order. Run: what Key is for each request; none if there is no k flag at all.
 	Keys []string
-	// NoKey, Run: of which of Keys no k flag was sent; none if one was for all.
-	NoKey []bool
 	// Count, Run: how many requests there are.
 	Count int
 }

@@ -20,8 +20,7 @@ func quiet(opaque uint32, n int, keys ...string) Expect {
 func loud(opaque uint32, n int, keys ...string) Expect {
 	e := Expect{Kind: Run, Opaque: opaque, Count: n, Keys: keys}
 	if e.Allow = Statuses(OK, NotFound, Miss); len(keys) > 1 {
-		e.NoKey = make([]bool, n)
-		e.NoKey[1] = true
+		e.Keys[1] = "" // not asked back
 	}
 	return e
 }

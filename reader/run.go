@@ -53,14 +53,11 @@ func (p *Parser) run(line []byte) (reason string) {
 	} else if i == e.Count {
 		return reasonTooMany
 	}
-	p.one.Opaque, p.one.Want = e.Opaque+uint32(i), e.Want
-	if len(e.Keys) > 0 && (len(e.NoKey) == 0 || !e.NoKey[i]) {
-		p.one.Key = e.Keys[i]
+	var key string
+	if len(e.Keys) > 0 {
+		key = e.Keys[i]
 	}
-	p.expect = &p.one
-	reason = p.flags(rest, status == OK)
-	p.expect, p.one = e, Expect{}
-	if reason != "" {
+	if reason = p.flags(rest, status == OK, e.Opaque+uint32(i), key); reason != "" {
 		return reason
 	}
 	p.seen, p.lines = i+1, 0

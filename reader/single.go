@@ -4,7 +4,7 @@ import "bytes"
 
 // single takes a reply of one line. Lines that can't be all of a reply are
 // refused, since what follows them would be taken for the replies to other
-// requests, and so is what does not begin with the prefix expected.
+// requests.
 func (p *Parser) single(line []byte) (reason string) {
 	if p.expect.Answers != nil {
 		return p.oneOf(line)
@@ -16,9 +16,6 @@ func (p *Parser) single(line []byte) (reason string) {
 	}
 	if isErrorLine(line) {
 		return p.errorLine(line)
-	}
-	if !bytes.HasPrefix(line, []byte(p.expect.Prefix)) {
-		return strange(line)
 	}
 	p.done(OK, line)
 	return ""

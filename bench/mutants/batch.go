@@ -8,7 +8,7 @@ var batchMutations = []mutation{
 		`if !ok || o >= uint32(p.expect.Count) {`,
 	}}, "reader", "TestPoison"},
 	{"run: keys not checked", []edit{{"reader/run.go",
-		`	if len(e.Keys) > 0 && (len(e.NoKey) == 0 || !e.NoKey[i]) {`,
+		`	if len(e.Keys) > 0 {`,
 		`	if false {`,
 	}}, "reader", "TestPoison"},
 	{"run: more error lines than requests", []edit{{"reader/run.go",

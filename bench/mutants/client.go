@@ -4,12 +4,12 @@ package main
 var clientMutations = []mutation{
 	// reader
 	{"opaque not checked", []edit{{"reader/meta.go",
-		`if !ok || o != e.Opaque || o == 0 {`,
+		`if !ok || o != asked || o == 0 {`,
 		`if !ok || o == 0 {`,
 	}}, "reader", "TestPoison"},
 	{"key not checked", []edit{{"reader/meta.go",
-		`if hasKey && !(literal && base64 == e.Base64) && !sameItem(e, key, base64) {`,
-		`if hasKey && !(literal && base64 == e.Base64) && len(key) == 0 {`,
+		`has&wantKey != 0 && !(literal && base64 == e.Base64) && !sameItem(name, e.Base64, key, base64) {`,
+		`has&wantKey != 0 && !(literal && base64 == e.Base64) && len(key) == 0 {`,
 	}}, "reader", "TestPoison"},
 	{"keys of a multi-get not checked", []edit{{"reader/values.go",
 		"	return false\n}",
