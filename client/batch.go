@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -14,9 +15,9 @@ import (
 // results may be read by any once Do has returned.
 //
 // The arguments are those of the Client's method of the same name. A bad one is the
-// error of its result alone. Values belong to the Batch until Do has returned. Two
-// options can't be had in one, since they may take two requests: GetOptions.UnlessCAS
-// and StoreOptions.Create are [ErrArgument].
+// error of its result alone. Values belong to the Batch until Do has returned. What
+// takes two requests with an older server has no place in one: GetOptions.UnlessCAS and
+// StoreOptions.Create are [ErrUnsupported] then.
 type Batch struct{ entries []*Result }
 
 // Result is what became of a request of a [Batch].
@@ -47,13 +48,13 @@ func (r *Result) Err() error {
 	return r.err
 }
 
-// Item is the item that was asked for, if there is no error. Its Value is the
-// caller's own.
+// Item is the item that was asked for, if there is no error; with [ErrNotModified] it
+// is without its Value. That is the caller's own.
 func (r *ItemResult) Item() (Item, error) {
-	if err := r.Err(); err != nil {
+	if err := r.Err(); !r.done {
 		return Item{}, err
 	}
-	return r.item, nil
+	return r.item, r.err
 }
 
 // Count is the number after the request was carried out, if there is no error.
@@ -163,7 +164,7 @@ func (cl *Client) Do(ctx context.Context, b *Batch) error {
 		} else {
 			r.err = err // no call could be made at all
 		}
-		if r.verb != verbGet || r.err != nil {
+		if r.verb != verbGet || r.err != nil && !errors.Is(r.err, ErrNotModified) {
 			r.item = Item{} // the caller's memory
 		}
 		r.options, r.init = nil, nil
@@ -202,7 +203,9 @@ func (m *multiDo) ask(f *fanout, o *op, entries []int) (n int, err error) {
 	case r.err != nil:
 		err = r.err // of the options
 	case r.options != nil:
-		err = r.options.apply(&o.request)
+		if err = r.options.apply(&o.request); o.extras != nil {
+			o.extras.single = true // a second one would come behind the entries that follow
+		}
 	}
 	return 1, err
 }
@@ -214,11 +217,11 @@ func (m *multiDo) settled(srv *server, o *op, entries []int) int {
 	r := m.entries[entries[0]]
 	err := o.answer(srv)
 	switch {
-	case err != nil:
-	case r.verb == verbGet:
+	case r.verb == verbGet && (err == nil || o.status == reader.Unchanged):
 		if r.item = o.found.item(o.key, o.dst); o.asks()&reader.WantTTL != 0 {
 			r.item.Info = o.told(r.options.(*GetOptions))
 		}
+	case err != nil:
 	case r.verb == verbIncrement, r.verb == verbDecrement:
 		r.count, err = o.count(srv)
 	}

@@ -86,9 +86,6 @@ func TestBatchBadOptions(t *testing.T) {
 			b.CompareAndSwap(bad, client.StoreOptions{IfCAS: 5}),
 			b.Delete("bad", client.DeleteOptions{TTL: time.Minute}),
 			b.Delete("bad", client.DeleteOptions{}, client.DeleteOptions{}),
-			b.Append(bad, client.StoreOptions{Create: true}), // what may take two requests
-			b.Prepend(bad, client.StoreOptions{Create: true}),
-			&b.Get("bad", client.GetOptions{UnlessCAS: 5}).Result,
 			&b.Get("bad", client.GetOptions{Bump: true, NoBump: true}).Result,
 			&b.Get("bad", client.GetOptions{}, client.GetOptions{}).Result,
 			&b.Increment("bad", 1, nil, client.CounterOptions{Hints: client.Hints{L: "\n"}}).Result,

@@ -92,11 +92,13 @@ func TestBatchOptionsRefused(t *testing.T) {
 				var b client.Batch
 				newCAS := b.Set(client.Item{Key: "new", Value: []byte("v")}, client.StoreOptions{NewCAS: 77})
 				plain := b.Set(client.Item{Key: "plain", Value: []byte("v")})
+				made := b.Append(client.Item{Key: "made", Value: []byte("1")}, client.StoreOptions{Create: true})
+				joined := b.Append(client.Item{Key: "made", Value: []byte("2")}, client.StoreOptions{Create: true})
+				same := b.Get("new", client.GetOptions{UnlessCAS: 77})
+				other := b.Get("made", client.GetOptions{UnlessCAS: 77})
 				bad := []*client.Result{
 					b.Set(client.Item{Key: "bad"}, client.StoreOptions{}, client.StoreOptions{}),
-					b.Append(client.Item{Key: "bad"}, client.StoreOptions{Create: true}),
 					b.Delete("bad", client.DeleteOptions{TTL: time.Hour}),
-					&b.Get("bad", client.GetOptions{UnlessCAS: 1}).Result,
 					&b.Get("bad", client.GetOptions{Recache: -1}).Result,
 				}
 				require.Error(t, c.Do(patient(t), &b))
@@ -108,11 +110,19 @@ func TestBatchOptionsRefused(t *testing.T) {
 				err := c.SetMulti(patient(t), []client.Item{{Key: "x"}, {Key: "y"}}, client.StoreOptions{NewCAS: 5})
 				dropped := c.DeleteMulti(patient(t), []string{"plain"}, client.DeleteOptions{DropValue: true, TTL: time.Hour})
 				if known {
-					require.NoError(t, newCAS.Err())
+					for _, err := range []error{newCAS.Err(), err, dropped, made.Err(), joined.Err()} {
+						require.NoError(t, err)
+					}
+					it, err := same.Item()
+					require.ErrorIs(t, err, client.ErrNotModified)
+					require.EqualValues(t, 77, it.CAS)
+					require.Equal(t, "new", it.Key)
+					require.Nil(t, it.Value)
+					it, err = other.Item()
 					require.NoError(t, err)
-					require.NoError(t, dropped)
+					require.Equal(t, "12", string(it.Value))
 				} else {
-					for _, err := range []error{newCAS.Err(), err, dropped} {
+					for _, err := range []error{newCAS.Err(), err, dropped, made.Err(), joined.Err(), same.Err(), other.Err()} {
 						var lacks *client.UnsupportedError
 						require.ErrorAs(t, err, &lacks)
 						require.True(t, client.SafeToRetry(err))
@@ -121,7 +131,7 @@ func TestBatchOptionsRefused(t *testing.T) {
 				for _, r := range srv.Requests() {
 					require.NotEqual(t, "bad", r.Key)
 					if !known {
-						require.NotContains(t, []string{"new", "x", "y"}, r.Key)
+						require.NotContains(t, []string{"new", "x", "y", "made"}, r.Key)
 					}
 				}
 				for _, err := range []error{

@@ -19,26 +19,8 @@ func entryOptions[T any, P interface {
 		return r
 	}
 	o, err := one(opts)
-	if r.err = err; err == nil {
-		r.options, r.err = P(&o), single(any(&o))
-	}
+	r.options, r.err = P(&o), err
 	return r
-}
-
-// single refuses options that may take two requests, which the order of a batch has
-// no place for.
-func single(o any) error {
-	switch o := o.(type) {
-	case *GetOptions:
-		if o.UnlessCAS != 0 {
-			return fmt.Errorf("%w: UnlessCAS in a batch; use Client.Get", ErrArgument)
-		}
-	case *StoreOptions:
-		if o.Create {
-			return fmt.Errorf("%w: Create in a batch; use Client.Append or Client.Prepend", ErrArgument)
-		}
-	}
-	return nil
 }
 
 // forAll refuses options that are about one item in a call for many.

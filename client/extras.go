@@ -16,6 +16,7 @@ type extras struct {
 	ifCAS  bool           // flags has a C
 	adds   bool           // append and prepend: store the value where there is none
 	bare   bool           // verbGet: without the value
+	single bool           // there can be no second request
 	unless uint64         // verbGet: without the value if it has this CAS
 	meta   *metaCall      // verbMeta
 

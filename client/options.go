@@ -35,8 +35,9 @@ type GetOptions struct {
 	// options hold either way; Inspect refuses it, since it tells the CAS.
 	//
 	// memcached has this from 1.6.40 on. An earlier one is asked for the CAS first,
-	// and for the value only if it is another: that takes two requests, for which
-	// a [Batch] has no place, so that it refuses this. The Item is what the second found.
+	// and for the value only if it is another. That takes two requests, and the Item is
+	// what the second found; in a [Batch], which has no place for it, it is
+	// [ErrUnsupported].
 	UnlessCAS uint64
 	// Info asks for the item's metadata, for Item.Info. Inspect does so anyway.
 	Info bool

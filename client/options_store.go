@@ -29,8 +29,8 @@ type StoreOptions struct {
 	//
 	// memcached has this from 1.6.20 on. With an earlier one it takes two requests
 	// where there is no item: the Append, and an Add. If somebody stores an item in
-	// between it begins again, so the value is there once in any case. A [Batch] refuses
-	// it, having no place for the second.
+	// between it begins again, so the value is there once in any case. In a [Batch],
+	// which has no place for the second, it is [ErrUnsupported].
 	Create bool
 	// StoredCAS, if not nil, gets the CAS that the item has now. Like StoredSize it is
 	// set before the call returns, if that returns nil, and not touched after; in a

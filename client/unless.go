@@ -10,7 +10,7 @@ import (
 // as have an equivalent, and returns the others. What is changed here, the request's
 // own call has to see to.
 func (r *request) degrade(missing feature) feature {
-	if r.verb == verbMeta {
+	if r.verb == verbMeta || r.extras.single {
 		return missing
 	}
 	if missing&unlessCAS != 0 {
