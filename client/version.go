@@ -115,7 +115,7 @@ func versionOf(text string) *serverVersion {
 	}
 	s.number = release(n[0], n[1], n[2])
 	for _, early := range []string{"alpha", "beta", "rc"} {
-		if strings.Contains(word, early) {
+		if s.number > 0 && strings.Contains(word, early) { // 0.0.0-alpha is not the newest
 			s.number--
 		}
 	}

@@ -16,6 +16,8 @@ func TestVersionOf(t *testing.T) {
 		"1.6.18-1~deb12u1":         release(1, 6, 18),
 		"1.6.31 (a fork)":          release(1, 6, 31),
 		"1.10.2":                   release(1, 10, 2),
+		"0.0.0-alpha":              0,
+		"0.0.1-beta-rc1":           0,
 		"2.0.0":                    release(2, 0, 0),
 		"":                         0,
 		"unknown":                  0,
