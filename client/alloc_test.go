@@ -24,7 +24,7 @@ func TestAllocs(t *testing.T) {
 		ctx := context.Background()
 		value, dst := make([]byte, 1024), make([]byte, 0, 2048)
 		require.NoError(t, c.Set(ctx, client.Item{Key: "large", Value: make([]byte, 64<<10)}))
-		hints := client.Hints{P: "pool", L: "/a/b"}
+		hints, absent := client.Hints{P: "pool", L: "/a/b"}, []string{"none", "neither"}
 		var cas, unchanged uint64
 		var left time.Duration
 		require.NoError(t, c.Set(ctx, client.Item{Key: "k", Value: value, TTL: time.Minute}))
@@ -44,6 +44,13 @@ func TestAllocs(t *testing.T) {
 				return l.Release()
 			}},
 			{"touch", 0, func() error { return c.Touch(ctx, "k", 0) }},
+			{"get multi", 7, func() error { // its job and functions, and a copy of the keys
+				var err error
+				for _, e := range c.GetMulti(ctx, absent) {
+					err = e
+				}
+				return err
+			}},
 			{"get with options", 1, func() error {
 				_, err := c.Get(ctx, "k", client.GetOptions{Touch: time.Hour, Vivify: time.Minute, Recache: time.Second, NoBump: true, Hints: hints})
 				return err

@@ -61,7 +61,9 @@ func (g *multiGet) options(opts []GetOptions) error {
 	if g.opts.UnlessCAS != 0 {
 		return fmt.Errorf("%w: UnlessCAS is for the get of one key, whose CAS it is", ErrArgument)
 	}
-	g.meta = g.opts != (GetOptions{})
+	if g.meta = g.opts != (GetOptions{}); !g.meta {
+		return nil // what asks for nothing needs no extras
+	}
 	g.asked.verb = verbGetRun
 	return g.opts.apply(&g.asked)
 }
