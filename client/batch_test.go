@@ -249,10 +249,9 @@ func TestBatchDeadServer(t *testing.T) {
 // goes over another one, in the same order, and only what it had is unknown.
 func TestBatchOnBrokenConnection(t *testing.T) {
 	onEngines(t, func(t *testing.T, kind client.EngineKind) {
-		cut := 0
 		srv := memcachedtest.NewServer(t, memcachedtest.ServerOptions{RecordLimit: -1, Script: func(r memcachedtest.Request) memcachedtest.Action {
-			if r.Command == "ms" && r.Seq == 100 && cut < 2 {
-				cut++
+			// What it has read behind the 100th, a busy machine may carry out after all else.
+			if r.Conn <= 2 && r.Seq >= 100 {
 				return memcachedtest.Missing().Unexecuted().Reset()
 			}
 			return memcachedtest.Answer()
