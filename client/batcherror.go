@@ -62,8 +62,9 @@ func (e *BatchError) Unwrap() []error {
 
 // Except returns err without those errors of a [BatchError] that match one of
 // targets, and nil if no other is left: a DeleteMulti that need not find its keys is
-// in order if Except(err, ErrNotFound) is nil. Of any other error it returns nil if
-// it matches, and else the error itself.
+// in order if Except(err, ErrNotFound) is nil. Of errors joined with a BatchError each
+// is looked at for itself. Of any other error it returns nil if it matches, and else
+// the error itself.
 func Except(err error, targets ...error) error {
 	match := func(err error) bool {
 		return slices.ContainsFunc(targets, func(t error) bool { return errors.Is(err, t) })
@@ -75,7 +76,23 @@ func Except(err error, targets ...error) error {
 		}
 		return err
 	}
-	left := &BatchError{Op: batch.Op, Errs: slices.Clone(batch.Errs)}
+	switch e := err.(type) { //nolint:errorlint // errors.As stops at the first
+	case *BatchError:
+		return e.except(match)
+	case interface{ Unwrap() []error }:
+		var left []error
+		for _, err := range e.Unwrap() {
+			left = append(left, Except(err, targets...))
+		}
+		return errors.Join(left...)
+	case interface{ Unwrap() error }:
+		return Except(e.Unwrap(), targets...)
+	}
+	return batch.except(match)
+}
+
+func (e *BatchError) except(match func(error) bool) error {
+	left := &BatchError{Op: e.Op, Errs: slices.Clone(e.Errs)}
 	some := false
 	for i, err := range left.Errs {
 		switch {
