@@ -18,6 +18,7 @@ type extras struct {
 	bare   bool           // verbGet: without the value
 	single bool           // there can be no second request
 	unless uint64         // verbGet: without the value if it has this CAS
+	loads  bool           // verbGet, of a GetOrLoad: it may win a claim
 	meta   *metaCall      // verbMeta
 
 	args    string   // of verbStats; of verbLine, all of it
@@ -25,6 +26,7 @@ type extras struct {
 
 	// The reply, which is the op's as its other results are.
 	info  Info // what asks has asked for
+	size  int  // of the value, if loads
 	line  string
 	stats map[string]string
 }

@@ -46,7 +46,7 @@ func (f *flight) await() bool {
 		if f.claim.won {
 			return true
 		}
-		it, err := f.cl.Get(f.ctx, f.key, f.opts.get())
+		it, err := f.cl.getClaim(f.ctx, &f.want)
 		switch {
 		case err == nil:
 			if won, over := f.found(&it); won || over {

@@ -119,14 +119,16 @@ type want struct {
 // are returned.
 //
 // A caller whose context ends leaves with its error, or with the value if only its
-// being stored was awaited; the load goes on for the others.
+// being stored was awaited; the load goes on for the others. What a call has claimed
+// that had given up before it could know is given back when the late reply comes. If
+// the connection is lost before that, and after Close, claims are left to run out.
 func (cl *Client) GetOrLoad(ctx context.Context, key string, load func(context.Context) (Item, error), opts LoadOptions) (Item, error) {
 	w := want{key, load, opts}
 	if err := w.check(); err != nil {
 		return Item{}, &OpError{Op: opLoad, Outcome: NotSent, Err: err}
 	}
 	for {
-		it, err := cl.Get(ctx, key, w.opts.get())
+		it, err := cl.getClaim(ctx, &w)
 		var f *flight
 		switch {
 		case err == nil:

@@ -36,14 +36,19 @@ const (
 // not stale (md's I withdraws the claim, and marks it) was stored by someone. One
 // that is claimed and empty may have been stored, or not: it counts as not.
 func claimOf(it *Item) claim {
-	c := claim{cas: it.CAS, of: fresh, won: it.State&Won != 0}
+	f := found{flags: it.Flags, state: it.State}
+	return claim{cas: it.CAS, of: f.claimed(len(it.Value)), won: it.State&Won != 0}
+}
+
+// claimed is what claimOf says of an item whose value has size bytes.
+func (f *found) claimed(size int) claimed {
 	switch {
-	case len(it.Value) == 0 && it.Flags == 0 && it.State != 0:
-		c.of = nothing
-	case it.State&Stale != 0:
-		c.of = stale
+	case size == 0 && f.flags == 0 && f.state != 0:
+		return nothing
+	case f.state&Stale != 0:
+		return stale
 	}
-	return c
+	return fresh
 }
 
 // serves reports whether what is there can be returned meanwhile.
@@ -74,6 +79,33 @@ func (cl *Client) giveBack(ctx context.Context, w *want, c claim) {
 	if err != nil && !lostClaim(err) {
 		w.notify(err)
 	}
+}
+
+// getClaim is the get of a GetOrLoad. If it is given up, the claim that it may have
+// won all the same is given back when the late reply comes.
+func (cl *Client) getClaim(ctx context.Context, w *want) (Item, error) {
+	o, srv, err := cl.takeKeyed(ctx, verbGet, w.key)
+	if err != nil {
+		return Item{}, err
+	}
+	o.extra().loads = true
+	opts := []GetOptions{w.opts.get()}
+	if err := cl.getWith(ctx, srv, o, opts); err != nil {
+		return Item{}, err
+	}
+	return o.result(srv, opts)
+}
+
+// returnClaim gives the claim of an abandoned op back, which nobody else knows of, in
+// a goroutine of its own: the driver must not wait for a reply.
+func (o *op) returnClaim() {
+	x := o.extras
+	if x == nil || !x.loads || o.err != nil || o.found.state&Won == 0 || o.found.cas == 0 {
+		return
+	}
+	cl, w := o.c.p.srv.cl, want{key: o.key} // whoever asked was told that the cache has failed
+	c := claim{cas: o.found.cas, of: o.found.claimed(x.size), won: true}
+	cl.spawn(func() { cl.giveBack(cl.ctx, &w, c) })
 }
 
 // lostClaim reports whether err says that a claim was not there any more.

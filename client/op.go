@@ -136,7 +136,11 @@ func (o *op) Expect() *reader.Expect { return &o.expect }
 
 // Value prepares the place for a value.
 func (o *op) Value(it *reader.Item) {
-	if !o.claim() {
+	wanted := o.claim()
+	if o.extras != nil && o.extras.loads { // of interest to a tombstone, too
+		o.found, o.extras.size = foundIn(it), it.Size
+	}
+	if !wanted {
 		return
 	}
 	if o.run != nil {
@@ -289,6 +293,7 @@ func (o *op) conclude(answered bool) {
 	if o.state == opAbandoned {
 		if answered {
 			o.c.paid(o.drained)
+			o.returnClaim()
 		}
 		o.reportLate(o.c)
 		o.mu.Unlock()
