@@ -29,6 +29,17 @@ func TestCodecs(t *testing.T) {
 	require.Error(t, err)
 }
 
+// What gob could not read again it does not store.
+func TestGobNil(t *testing.T) {
+	_, err := typed.Gob[*int]().Append(nil, nil)
+	require.Error(t, err)
+	_, err = typed.Gob[**int]().Append(nil, new(*int))
+	require.Error(t, err)
+	_, err = typed.Gob[any]().Append(nil, nil)
+	require.Error(t, err)
+	appends(t, typed.Gob[**int](), ptr(new(7)))
+}
+
 func appends[T any](t *testing.T, codec typed.Codec[T], v T) {
 	t.Helper()
 	room := append(make([]byte, 0, 1<<10), "before"...)

@@ -10,7 +10,8 @@ import (
 
 // Gob is the codec of encoding/gob, for every T that it takes. Each value carries
 // the description of its type, some hundred bytes, and costs the time to read it: gob
-// is for Go types that JSON cannot express. A nil pointer is an error, as in gob.
+// is for Go types that JSON cannot express. A nil pointer is an error, as in gob, and so is
+// a pointer to one.
 //
 // encoding/gob is not made for data of people who wish harm. Use it for caches that
 // only programs you trust write to.
@@ -28,6 +29,12 @@ func (gobCodec[T]) Append(dst []byte, v T) ([]byte, error) {
 	w := appender(dst)
 	if err := gob.NewEncoder(&w).Encode(&v); err != nil {
 		return dst, err
+	}
+	// A pointer to a nil pointer it takes, and cannot read what it has made of it.
+	for r := reflect.ValueOf(&v).Elem(); r.Kind() == reflect.Pointer; r = r.Elem() {
+		if r.IsNil() {
+			return dst, errGobNil
+		}
 	}
 	return w, nil
 }
