@@ -103,6 +103,9 @@ type want struct {
 // loses its claim when LoadOptions.Claim has passed; callers elsewhere wait on and
 // one of them takes it over.
 //
+// An invalidated item is claimed by any get, see [DeleteOptions].Invalidate. If that
+// was none of GetOrLoad, it is loaded when a Claim's time has passed.
+//
 // While a key is claimed, there is an empty item without Flags under it, which
 // other calls find, as they do one of [GetOptions].Vivify. GetOrLoad never returns
 // it. A value that is itself empty and has no Flags can be told from it as long as it

@@ -13,7 +13,10 @@ type DeleteOptions struct {
 	IfCAS uint64
 	// Invalidate leaves the item there as a [Stale] one, with another CAS: the next to
 	// get it has [Won], and is to store it anew; until then the others get it with
-	// Stale and [Claimed], and can use the old value.
+	// Stale and [Claimed], and can use the old value. To the server each get of one
+	// key is a get, an Inspect and a Touch as well, and whoever calls them: one that
+	// does not look at State leaves the item to nobody. A GetMulti has won nothing if
+	// it has neither options nor binary keys.
 	Invalidate bool
 	// DropValue leaves the item there without its value and its client flags, from
 	// memcached 1.6.27 on. With Invalidate, what is left is Stale as well.

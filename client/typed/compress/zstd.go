@@ -31,7 +31,8 @@ var errNoFrame = errors.New("no frame")
 // Zstd compresses with zstd at its fastest level. What it reads may have been made by
 // any program, at levels up to 19, and be several frames.
 //
-// As many goroutines as GOMAXPROCS compress at one time, the others wait.
+// As many goroutines as GOMAXPROCS compress at one time, and as many decompress; the
+// others wait.
 func Zstd() typed.Compressor { return newZstandard(zstd.SpeedFastest) }
 
 // ZstdLevel is [Zstd] at a level. Values can be read whatever the level.
