@@ -106,14 +106,18 @@ func (c *Cache[T]) GetAndTouch(ctx context.Context, key string, ttl time.Duratio
 // GetMulti asks for many keys at once, see [client.Client.GetMulti]. A value that
 // cannot be decoded is yielded as an empty Item and a [DecodeError], which has the
 // key, and does not end the loop. With options, the place of an item, see Get, is
-// yielded as one without value and ErrNotFound; without them no State is known here,
-// and it looks like an empty encoding.
+// yielded as one without value and ErrNotFound. Without them it is passed over if the
+// codec refuses an empty encoding, as JSON does. If it takes one, as String does, the
+// place is an empty value: no State is known here.
 func (c *Cache[T]) GetMulti(ctx context.Context, keys []string, opts ...client.GetOptions) iter.Seq2[Item[T], error] {
 	return func(yield func(Item[T], error) bool) {
 		if c.owns {
 			for it, err := range c.client.GetMulti(ctx, keys, opts...) {
 				var out Item[T]
 				if err == nil {
+					if len(opts) == 0 && c.place(&it) {
+						continue
+					}
 					out, err = c.unpack(it, true)
 				}
 				if !passedOver(err) && !yield(out, err) {
@@ -125,6 +129,10 @@ func (c *Cache[T]) GetMulti(ctx context.Context, keys []string, opts ...client.G
 		for l, err := range c.client.GetMultiLease(ctx, keys, opts...) {
 			var out Item[T]
 			if err == nil {
+				if len(opts) == 0 && c.place(&l.Item) {
+					_ = l.Release() // nobody else has it
+					continue
+				}
 				out, err = c.unpackLease(l)
 			}
 			if !passedOver(err) && !yield(out, err) {
@@ -132,6 +140,20 @@ func (c *Cache[T]) GetMulti(ctx context.Context, keys []string, opts ...client.G
 			}
 		}
 	}
+}
+
+// place reports whether an item is what Vivify, or GetOrLoad, has put in the place of
+// one. Of those that a plain GetMulti gets the server tells no State, but one that
+// nobody can have stored with this codec is hardly anything else.
+func (c *Cache[T]) place(it *client.Item) bool {
+	switch {
+	case len(it.Value) > 0 || it.Flags != 0:
+		return false
+	case it.State&(client.Won|client.Claimed) != 0:
+		return true
+	}
+	_, err := c.codec.Decode(it.Value)
+	return err != nil
 }
 
 // passedOver tells whether a GetMulti is to take err for a miss.

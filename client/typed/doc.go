@@ -16,7 +16,8 @@
 //
 // T may be a pointer: JSON stores a nil one as null, Gob refuses it. Zero values are
 // values as any other; that there is none under a key is client.ErrNotFound, never a
-// zero T. That holds for the places that [client.GetOptions].Vivify makes, too.
+// zero T. That holds for the places that [client.GetOptions].Vivify makes, too, but for
+// one case: see [Cache.GetMulti].
 //
 // What codec has made a value is not marked: other programs read and write plain
 // JSON. Nor is the version of a type. What is stored must therefore be readable by

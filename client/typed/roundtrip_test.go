@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/big"
 	"net/netip"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -254,6 +255,13 @@ func vivified[T any](t *testing.T, cache *typed.Cache[T], v T) {
 		it, err := get()
 		require.ErrorIs(t, err, client.ErrNotFound)
 		require.Equal(t, typed.Item[T]{Key: key, State: client.Claimed, CAS: place.CAS}, it)
+	}
+	// Nor does a GetMulti find a value there that was never stored. Where an empty one
+	// could have been, only options can tell.
+	for it, err := range cache.GetMulti(ctx, []string{key}) {
+		require.NoError(t, err)
+		require.Empty(t, it.Value)
+		require.NotEqual(t, reflect.Struct, reflect.TypeFor[T]().Kind())
 	}
 	require.Zero(t, cache.Undecodable())
 
