@@ -42,10 +42,14 @@ func doDirect(client any, r direct.Request) (direct.Reply, error) {
 		return direct.Reply{}, err
 	}
 	reply := direct.Reply{Value: o.dst, Flags: o.found.flags, CAS: o.found.cas}
+	var bad error
+	if v == verbIncrement || v == verbDecrement {
+		reply.Number, bad = o.count(srv)
+	}
 	if err := o.finish(srv); err != nil {
 		return direct.Reply{}, err
 	}
-	return reply, nil
+	return reply, bad
 }
 
 // getMultiDirect is [direct.GetMulti].

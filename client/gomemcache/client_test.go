@@ -1,6 +1,7 @@
 package memcache_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"net"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/memring/memring/client"
 	memcache "github.com/memring/memring/client/gomemcache"
+	"github.com/memring/memring/client/memcachedtest"
 )
 
 // What calls do is compared with gomemcache itself in bench/differential. These are the differences.
@@ -232,4 +234,24 @@ func ownValues(c *memcache.Client, who string) error {
 		}
 	}
 	return nil
+}
+
+// A server that answers with what is no number is not quoted: it may be anybody's value.
+func TestNoNumber(t *testing.T) {
+	srv := memcachedtest.NewServer(t, memcachedtest.ServerOptions{
+		Script: memcachedtest.OnCommand("ma", memcachedtest.Answer().Edit(func(reply []byte) []byte {
+			return bytes.Replace(reply, []byte("\r\n15\r\n"), []byte("\r\nmy\r\n"), 1)
+		})),
+	})
+	c := dial(t, nil, listOf(t, srv.Addr()))
+	set(t, c, "n", "10")
+	n, err := c.Increment("n", 5)
+	require.Zero(t, n)
+	require.ErrorIs(t, err, memcache.ErrServerError)
+	require.NotContains(t, err.Error(), "my")
+	var op *client.OpError
+	require.ErrorAs(t, err, &op)
+	n, err = c.Increment("n", 1)
+	require.NoError(t, err)
+	require.EqualValues(t, 16, n)
 }

@@ -1,11 +1,6 @@
 package memcache
 
-import (
-	"strconv"
-	"strings"
-
-	"github.com/memring/memring/client/internal/direct"
-)
+import "github.com/memring/memring/client/internal/direct"
 
 // Set stores item, whatever was there before; its CasID is not looked at. The
 // Value is the caller's own again when the call has returned, as with every store.
@@ -60,10 +55,5 @@ func (c *Client) Decrement(key string, delta uint64) (newValue uint64, err error
 
 func (c *Client) arithmetic(verb direct.Verb, key string, delta uint64) (uint64, error) {
 	reply, err := c.keyed(direct.Request{Verb: verb, Key: key, Delta: delta})
-	if err != nil {
-		return 0, err
-	}
-	// A decrement that shortens the number leaves spaces behind it (protocol.txt,
-	// "Increment/Decrement").
-	return strconv.ParseUint(strings.TrimRight(string(reply.Value), " "), 10, 64)
+	return reply.Number, err
 }

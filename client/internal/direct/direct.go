@@ -41,12 +41,12 @@ type Request struct {
 	Delta   uint64
 }
 
-// Reply is what the server answered. Value is the caller's own; of Increment and
-// Decrement it is the new number, perhaps with spaces behind it.
+// Reply is what the server answered. Value is the caller's own.
 type Reply struct {
-	Value []byte
-	Flags uint32
-	CAS   uint64
+	Value  []byte
+	Flags  uint32
+	CAS    uint64
+	Number uint64 // of Increment and Decrement: the new one
 }
 
 var (
