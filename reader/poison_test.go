@@ -136,6 +136,8 @@ var poisons = []struct {
 	{"a number too many", values("a"), "VALUE a 0 1 1 1\r\n", reasonHeader},
 	{"bare VALUE", values("a"), "VALUE\r\n", reasonShape},
 	{"stat without a name", Expect{Kind: Stats}, "STAT\r\n", reasonHeader},
+	{"prefix without a name", Expect{Kind: Stats}, "PREFIX\r\n", reasonHeader},
+	{"item with an empty name", Expect{Kind: Stats}, "ITEM  x\r\n", reasonHeader},
 	{"stat with an empty name", Expect{Kind: Stats}, "STAT  x\r\n", reasonHeader},
 
 	{"lone LF", meta(1, ""), "HD O1\n", reasonBareLF},

@@ -125,9 +125,9 @@ var scripts = []struct {
 		[]string{`0: stat "pid" "9169"`, `0: stat "addr" "unix:/a b  c"`, `0: stat "empty" ""`, `0: stat "none" ""`,
 			`0: done 1 "" n0 f0 c0`, `1: done 1 "" n0 f0 c0`, `2: done 1 "" n0 f0 c0`, `3: done 1 "" n0 f0 c0`}},
 	{"stats of other shapes", []Expect{{Kind: Stats}, {Kind: Stats}, {Kind: Stats}, {Kind: Stats}},
-		"PREFIX pre get 1 hit 0\r\nEND\r\nITEM c [2 b; 0 s]\r\nEND\r\n" +
+		"PREFIX pre get 1 hit 0\r\nPREFIX  get 2 hit 0\r\nEND\r\nITEM c [2 b; 0 s]\r\nEND\r\n" +
 			"CLIENT_ERROR Illegal slab id\r\nSTAT a 1\r\nSERVER_ERROR out of memory writing stats\r\n",
-		[]string{`0: stat "pre" "get 1 hit 0"`, `0: done 1 "" n0 f0 c0`, `1: stat "c" "[2 b; 0 s]"`, `1: done 1 "" n0 f0 c0`,
+		[]string{`0: stat "pre" "get 1 hit 0"`, `0: stat "" "get 2 hit 0"`, `0: done 1 "" n0 f0 c0`, `1: stat "c" "[2 b; 0 s]"`, `1: done 1 "" n0 f0 c0`,
 			`2: done 6 "CLIENT_ERROR Illegal slab id" n0 f0 c0`, `3: stat "a" "1"`,
 			`3: done 6 "SERVER_ERROR out of memory writing stats" n0 f0 c0`}},
 	{"lines", []Expect{{Kind: Line}, {Kind: Line}, {Kind: Line}, {Kind: Line}, {Kind: Line}, {Kind: Line}},

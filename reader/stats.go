@@ -15,8 +15,8 @@ func (p *Parser) stats(line []byte) (reason string) {
 	word, rest, _ := bytes.Cut(line, []byte(" "))
 	switch string(word) {
 	case "STAT", "ITEM", "PREFIX":
-		name, value, _ := bytes.Cut(rest, []byte(" "))
-		if len(name) == 0 {
+		name, value, more := bytes.Cut(rest, []byte(" "))
+		if len(name) == 0 && !(more && word[0] == 'P') { // a key may begin with what ends its prefix
 			return reasonHeader
 		}
 		p.seen++

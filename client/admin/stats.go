@@ -104,7 +104,8 @@ type Prefix struct {
 	Raw                       string
 }
 
-// Detail returns what was counted by key prefix since it was turned on.
+// Detail returns what was counted by key prefix since it was turned on. The prefix of
+// keys that begin with its end is the empty one.
 func (s *Server) Detail(ctx context.Context) (map[string]Prefix, error) {
 	raw, err := s.stats(ctx, "detail", "dump")
 	prefixes := make(map[string]Prefix, len(raw))

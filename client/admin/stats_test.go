@@ -176,7 +176,7 @@ func TestDetail(t *testing.T) {
 		use := func(n int) { // meta commands are not counted
 			send(t, mc, func(w *bufio.Writer) {
 				for range n {
-					fmt.Fprint(w, "set user:1 0 0 1\r\nx\r\nget user:1\r\nget user:2\r\ndelete user:1\r\n")
+					fmt.Fprint(w, "set user:1 0 0 1\r\nx\r\nget user:1\r\nget user:2\r\ndelete user:1\r\nget :1\r\n")
 				}
 			})
 		}
@@ -186,7 +186,8 @@ func TestDetail(t *testing.T) {
 		use(1)
 		prefixes, err := s.Detail(patient(t))
 		require.NoError(t, err)
-		require.Len(t, prefixes, 1)
+		require.Len(t, prefixes, 2)
+		require.EqualValues(t, 3, prefixes[""].Gets, "of a key that begins with the delimiter")
 		p := prefixes["user"]
 		require.NotEmpty(t, p.Raw)
 		p.Raw = ""
