@@ -78,8 +78,9 @@ type want struct {
 //
 // load runs in a goroutine of its own. Its context has the values of the first
 // caller's and ends when no caller waits any more, or with Close, which waits for
-// load to return: so load must heed it, and must not call Close. A load in the
-// background ends after LoadOptions.Claim as well. Of the Item that load returns
+// load to return: so load must heed it, and must not call Close, nor GetOrLoad with the
+// same key, which would wait for the load that it is part of. A load in the background
+// ends after LoadOptions.Claim as well. Of the Item that load returns
 // only Value, Flags and TTL count. The Value must not be changed later. Each caller
 // gets a copy of it, whose CAS is zero, when it has been stored.
 //
