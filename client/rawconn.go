@@ -74,10 +74,9 @@ func (cl *Client) dialNet(ctx context.Context, network, addr string) (net.Conn, 
 // askRaw is an [askFunc].
 func askRaw(ctx context.Context, nc net.Conn, request []byte) (string, error) {
 	stop := context.AfterFunc(ctx, func() { _ = nc.SetDeadline(time.Unix(1, 0)) })
-	defer stop()
 	line, err := exchange(nc, request)
-	if err != nil && ctx.Err() != nil {
-		err = ctx.Err()
+	if !stop() || err != nil && ctx.Err() != nil { // the deadline is set, or about to be
+		return "", ctx.Err()
 	}
 	return line, err
 }

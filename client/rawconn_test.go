@@ -155,3 +155,33 @@ func TestDialRawEnds(t *testing.T) {
 	require.NoError(t, cl.Close())
 	require.ErrorIs(t, <-errs, ErrClosed)
 }
+
+// latecomer is a connection whose replies come just when the making of it has ended.
+type latecomer struct {
+	net.Conn
+	end <-chan struct{}
+}
+
+func (l latecomer) Read(p []byte) (int, error) {
+	n, err := l.Conn.Read(p)
+	<-l.end
+	return n, err
+}
+
+// A greeting that comes together with the limit is too late: the connection's deadline
+// may be set in the past at any moment.
+func TestDialRawLate(t *testing.T) {
+	srv := memcachedtest.NewServer(t, memcachedtest.ServerOptions{})
+	cl := rawClient(t, &Config{
+		Credentials:          func(context.Context, string) (Credential, error) { return Credential{User: "u"}, nil },
+		AllowUnauthenticated: true,
+		DialTimeout:          50 * time.Millisecond,
+		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			nc, err := new(net.Dialer).DialContext(ctx, network, addr)
+			return latecomer{nc, ctx.Done()}, err
+		},
+	}, srv.Addr())
+	_, err := cl.dialRaw(t.Context(), cl.servers[0])
+	require.ErrorIs(t, err, ErrUnavailable)
+	require.ErrorContains(t, err, "Config.DialTimeout")
+}
