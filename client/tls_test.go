@@ -262,6 +262,18 @@ func TestTLSFilesMissing(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
+// A certificate without its key, and the reverse, is a mistake, and named.
+func TestTLSFilesHalf(t *testing.T) {
+	_, cert, key := testCerts().files(t, "client")
+	for _, files := range []*client.TLSFiles{{Cert: cert}, {Key: key}} {
+		c := dial(t, &client.Config{TLS: files.Config}, "127.0.0.1:1")
+		err := c.Set(patient(t), client.Item{Key: "k"})
+		require.ErrorIs(t, err, client.ErrUnavailable)
+		require.ErrorIs(t, err, client.ErrConfig)
+		require.ErrorContains(t, err, "one of Cert and Key")
+	}
+}
+
 // A server that is killed and started again is used again, over TLS as well.
 func TestTLSRestart(t *testing.T) {
 	onTLS(t, func(t *testing.T, kind client.EngineKind, cfg *tls.Config) {

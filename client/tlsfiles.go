@@ -30,7 +30,7 @@ import (
 type TLSFiles struct {
 	CA   string // the authorities that servers' certificates come from; if empty, the system's
 	Cert string // the client's certificate, with its chain; if empty, none is sent
-	Key  string // its private key
+	Key  string // its private key, which may be in the same file; if empty, Cert must be as well
 
 	// Base is the rest of the configuration. If nil, crypto/tls's defaults.
 	Base *tls.Config
@@ -69,8 +69,14 @@ func (f *TLSFiles) Err() error {
 	return f.err
 }
 
+var errHalf = fmt.Errorf("%w: TLSFiles has one of Cert and Key and not the other (they may be the same file)", ErrConfig)
+
 // load makes good of the files if they have changed. mu is held.
 func (f *TLSFiles) load() {
+	if (f.Cert == "") != (f.Key == "") {
+		f.err = errHalf // both can be the same file
+		return
+	}
 	var read [3][]byte
 	var sums [3][sha256.Size]byte
 	defer func() { clear(read[2]) }()
@@ -98,7 +104,7 @@ func (f *TLSFiles) load() {
 			return
 		}
 	}
-	if f.Cert != "" || f.Key != "" {
+	if f.Cert != "" {
 		pair, err := tls.X509KeyPair(read[1], read[2])
 		if err != nil {
 			f.err = fmt.Errorf("%s and %s: %w", f.Cert, f.Key, err)
