@@ -76,10 +76,13 @@ func (cl *Client) greets() bool { return cl.cfg.TLS != nil || cl.cfg.Credentials
 // also brings to light what a server says only after the TLS handshake.
 func (cl *Client) greet(ctx context.Context, srv *server, ask askFunc) error {
 	line, err := ask([]byte("version\r\n"))
-	if err != nil {
+	switch {
+	case err != nil && cutOff(err):
+		return cl.wordless(err)
+	case err != nil:
 		return err
 	}
-	demands := line == "CLIENT_ERROR unauthenticated"
+	demands := line == unauthenticated
 	switch {
 	case demands && cl.cfg.Credentials == nil:
 		return errNoCredentials
@@ -95,6 +98,9 @@ func (cl *Client) greet(ctx context.Context, srv *server, ask askFunc) error {
 	}
 	return nil
 }
+
+// unauthenticated is what a server with -Y answers to whoever has not said a credential.
+const unauthenticated = "CLIENT_ERROR unauthenticated"
 
 // errNoCredentials is for a server that demands what the client does not have.
 var errNoCredentials = fmt.Errorf("%w: server demands authentication (set Config.Credentials)", ErrAuth)

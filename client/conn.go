@@ -313,7 +313,7 @@ func (c *conn) Closed(err error) {
 	case errors.Is(err, reader.ErrDesync):
 		why = closedDesync
 	case c.debt.heard.Load() == 0 && !c.p.srv.cl.greets() && cutOff(err):
-		err = fmt.Errorf("%w (without a word: if it is started with -Z, set Config.TLS; with -Y, Config.Credentials)", err)
+		err = c.p.srv.cl.wordless(err)
 	case errors.Is(err, transport.ErrClosed):
 		why = closedClose
 	}

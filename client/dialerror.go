@@ -65,6 +65,18 @@ func tooLate(limit time.Duration, why string) error {
 	return err
 }
 
+// wordless adds to err, with which a server has ended a connection before it
+// answered anything, what that may mean.
+func (cl *Client) wordless(err error) error {
+	switch {
+	case cl.cfg.TLS != nil: // then it has spoken
+		return err
+	case cl.cfg.Credentials != nil:
+		return fmt.Errorf("%w (without an answer: if it is started with -Z, set Config.TLS)", err)
+	}
+	return fmt.Errorf("%w (without a word: if it is started with -Z, set Config.TLS; with -Y, Config.Credentials)", err)
+}
+
 // cutOff reports whether the server has ended a connection.
 func cutOff(err error) bool {
 	return errors.Is(err, transport.ErrEOF) || errors.Is(err, syscall.ECONNRESET)

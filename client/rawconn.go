@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net"
 	"time"
+
+	"github.com/memring/memring/client/transport"
 )
 
 // dialRaw makes a connection to srv that is no engine's, for commands that take
@@ -94,6 +97,8 @@ func exchange(nc net.Conn, request []byte) (string, error) {
 			return "", errUnasked
 		case end >= 0:
 			return string(bytes.TrimSuffix(line[:end], []byte("\r"))), nil
+		case err == io.EOF: //nolint:errorlint // one that is wrapped says more
+			return "", transport.ErrEOF
 		case err != nil:
 			return "", err
 		case len(line) >= maxGreeting:

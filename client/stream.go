@@ -31,6 +31,8 @@ type stream struct {
 	nc  net.Conn
 	in  *bufio.Reader
 
+	heard bool          // the server has said something
+	lines int           // that Next has returned
 	bound time.Duration // how long a read may take; 0: for ever
 	over  chan struct{} // closed by Close
 	gone  chan struct{} // closed when the connection is
@@ -100,7 +102,9 @@ func (s *stream) Read(p []byte) (int, error) {
 	if err := s.nc.SetReadDeadline(end); err != nil {
 		return 0, err
 	}
-	return s.nc.Read(p)
+	n, err := s.nc.Read(p)
+	s.heard = s.heard || n > 0
+	return n, err
 }
 
 // Next returns the next line.
@@ -118,6 +122,9 @@ func (s *stream) Next(bound bool) ([]byte, error) {
 	line = line[:len(line)-1]
 	if n := len(line); n > 0 && line[n-1] == '\r' {
 		line = line[:n-1]
+	}
+	if s.lines++; s.lines == 1 && string(line) == unauthenticated {
+		return nil, s.error(fmt.Errorf("%w: %w", ErrUnavailable, errNoCredentials), Answered)
 	}
 	return line, nil
 }
@@ -145,6 +152,9 @@ func (s *stream) explain(err error) error {
 		return &reader.DesyncError{Reason: "line longer than any of the server's"}
 	case errors.Is(err, io.EOF):
 		err = transport.ErrEOF
+	}
+	if !s.heard && !s.cl.greets() && cutOff(err) {
+		err = s.cl.wordless(err)
 	}
 	return fmt.Errorf("%w: %w", ErrConnLost, err)
 }

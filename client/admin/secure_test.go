@@ -84,3 +84,43 @@ func TestSecureStreams(t *testing.T) {
 		requireUnsent(t, err, client.ErrAuth)
 	})
 }
+
+// What a server wants and the client has not is said by the error of a stream as by that
+// of any other call, each of which has a connection of its own.
+func TestSecureStreamsSayWhatIsMissing(t *testing.T) {
+	cert, key, pool := selfSigned(t)
+	users := filepath.Join(t.TempDir(), "users")
+	require.NoError(t, os.WriteFile(users, []byte("user:password\n"), 0o600))
+	creds := func(context.Context, string) (client.Credential, error) {
+		return client.Credential{User: "user", Password: "password"}, nil
+	}
+	ssl := "ssl_chain_cert=" + cert + ",ssl_key=" + key
+	for name, c := range map[string]struct {
+		args  []string
+		cfg   client.Config
+		is    error
+		words string
+	}{
+		"TLS":                     {[]string{"-Z", "-o", ssl}, client.Config{}, client.ErrConnLost, "set Config.TLS"},
+		"TLS, with a credential":  {[]string{"-Z", "-o", ssl}, client.Config{Credentials: creds}, client.ErrUnavailable, "set Config.TLS"},
+		"a credential":            {[]string{"-Y", users}, client.Config{}, client.ErrAuth, "set Config.Credentials"},
+		"a credential, over TLS":  {[]string{"-Z", "-o", ssl, "-Y", users}, client.Config{TLS: client.FixedTLS(&tls.Config{RootCAs: pool})}, client.ErrAuth, "set Config.Credentials"},
+		"a client's certificate":  {[]string{"-Z", "-o", ssl + ",ssl_verify_mode=2,ssl_ca_cert=" + cert}, client.Config{TLS: client.FixedTLS(&tls.Config{RootCAs: pool})}, client.ErrUnavailable, "asks for a client certificate"},
+		"an authority":            {[]string{"-Z", "-o", ssl}, client.Config{TLS: client.FixedTLS(&tls.Config{})}, client.ErrUnavailable, "RootCAs"},
+		"that it demands nothing": {nil, client.Config{Credentials: creds}, client.ErrAuth, "AllowUnauthenticated"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onEngines(t, func(t *testing.T, cfg *client.Config) {
+				mc := memcachedtest.Start(t, memcachedtest.Options{Args: c.args})
+				c.cfg.Engine, c.cfg.OpTimeout = cfg.Engine, cfg.OpTimeout
+				s, cl := dial(t, &c.cfg, mc.Addr())
+				_, err := collect(s.Keys(patient(t), ByHash))
+				require.ErrorIs(t, err, c.is)
+				require.ErrorContains(t, err, c.words)
+				_, err = cl.Get(patient(t), "k")
+				require.ErrorIs(t, err, c.is)
+				require.ErrorContains(t, err, c.words)
+			})
+		})
+	}
+}

@@ -3,10 +3,12 @@ package secure
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -33,6 +35,7 @@ func (e *HandshakeError) Unwrap() error { return e.Err }
 
 const (
 	remedyNoTLS  = "is the server started with -Z?"
+	remedyCA     = "is RootCAs in the TLS configuration set, to what the server's certificate comes from?"
 	remedyNoCert = "the server asks for a client certificate, and the TLS configuration has none"
 	remedyCert   = "the server has asked for a client certificate, and may have refused it"
 )
@@ -80,8 +83,8 @@ func (r *certRequest) remedy() string {
 }
 
 // Client is [tls.Client] for a connection of the caller's own: with the same errors
-// as an Engine's Dial. It makes the handshake, which ctx bounds, and closes nc if that
-// fails.
+// as an Engine's connections. It makes the handshake, which ctx bounds, and closes nc if
+// that fails.
 func Client(ctx context.Context, nc net.Conn, cfg *tls.Config) (net.Conn, error) {
 	var asked certRequest
 	t := tls.Client(nc, asked.note(cfg))
@@ -89,7 +92,35 @@ func Client(ctx context.Context, nc net.Conn, cfg *tls.Config) (net.Conn, error)
 		_ = nc.Close()
 		return nil, handshakeError(err, &asked)
 	}
-	return t, nil
+	return &judged{Conn: t, asked: asked}, nil
+}
+
+// judged is a connection whose server may judge the client's certificate behind the
+// handshake, see verdict.
+type judged struct {
+	*tls.Conn
+	asked certRequest
+	heard atomic.Bool // something was read
+}
+
+func (j *judged) Read(p []byte) (int, error) {
+	n, err := j.Conn.Read(p)
+	if n > 0 {
+		j.heard.Store(true)
+	}
+	return n, j.explain(err)
+}
+
+func (j *judged) Write(p []byte) (int, error) {
+	n, err := j.Conn.Write(p)
+	return n, j.explain(err)
+}
+
+func (j *judged) explain(err error) error {
+	if err == nil || j.heard.Load() {
+		return err
+	}
+	return j.asked.verdict(err)
 }
 
 // handshake makes the handshake in the calling goroutine, which drives the inner
@@ -132,7 +163,7 @@ func (c *conn) handshake(ctx context.Context, cfg *tls.Config) error {
 		err = c.open()
 	}
 	if err != nil {
-		err = c.verdict(err)
+		err = c.asked.verdict(err)
 	}
 	return err
 }
@@ -147,12 +178,15 @@ func (c *conn) handOn() error {
 func handshakeError(err error, asked *certRequest) error {
 	e := &HandshakeError{Err: err}
 	var plain tls.RecordHeaderError
+	var unknown x509.UnknownAuthorityError
 	switch {
 	case errors.Is(err, transport.ErrClosed):
 		return err // ours
 	case errors.Is(err, context.Canceled):
 	case isAlert(err):
 		e.Remedy = asked.remedy()
+	case errors.As(err, &unknown):
+		e.Remedy = remedyCA
 	case errors.As(err, &plain), errors.Is(err, context.DeadlineExceeded), isEnd(err):
 		e.Remedy = remedyNoTLS
 	}
@@ -162,9 +196,9 @@ func handshakeError(err error, asked *certRequest) error {
 // verdict is for a connection that ends with err before the server has said anything
 // that counts: with TLS 1.3 it judges the client's certificate only after what the
 // client takes for the whole handshake, and its alert can be lost in a reset.
-func (c *conn) verdict(err error) error {
+func (r *certRequest) verdict(err error) error {
 	var already *HandshakeError
-	if r := c.asked.remedy(); r != "" && !errors.As(err, &already) && (isAlert(err) || isEnd(err)) {
+	if r := r.remedy(); r != "" && !errors.As(err, &already) && (isAlert(err) || isEnd(err)) {
 		return &HandshakeError{Err: err, Remedy: r}
 	}
 	return err

@@ -129,7 +129,7 @@ func (c *conn) readError(err error) error {
 		err = errTooMuch
 	}
 	if err = fmt.Errorf("receive: %w", err); !c.heard {
-		err = c.verdict(err)
+		err = c.asked.verdict(err)
 	}
 	return err
 }
@@ -157,7 +157,7 @@ func (c *conn) Closed(err error) {
 		err = first // we have closed it: why, or before the server took leave in turn
 	}
 	if !c.heard && c.ready {
-		err = c.verdict(err)
+		err = c.asked.verdict(err)
 	}
 	c.end = err
 	if !c.ready {
