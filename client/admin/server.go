@@ -29,7 +29,8 @@ func Of(c *client.Client, addr string) (*Server, error) {
 	}
 	i := slices.IndexFunc(all, func(s *Server) bool { return s.name == addr })
 	if i < 0 {
-		return nil, fmt.Errorf("memring: %w: the address is none of the client's %d servers'", client.ErrArgument, len(all))
+		return nil, fmt.Errorf("memring: %w: the address is none of the %d that client.New was given (spell it as there)",
+			client.ErrArgument, len(all))
 	}
 	return all[i], nil
 }

@@ -15,7 +15,7 @@ var (
 	ErrCodec = errors.New("refused by the codec")
 	// ErrUnknownCompression: the flags name a compressor that this cache does not
 	// have. See Config.Readers.
-	ErrUnknownCompression = errors.New("compressed by what is not known here")
+	ErrUnknownCompression = errors.New("compressed by what is neither Config.Compressor nor among Config.Readers")
 	// ErrCorrupt: what is marked as compressed is cut short, damaged, or was never
 	// compressed at all.
 	ErrCorrupt = errors.New("compressed value is corrupt")
