@@ -206,7 +206,8 @@ func (r *certRequest) verdict(err error) error {
 
 // isEnd reports whether the server has ended the connection.
 func isEnd(err error) bool {
-	return errors.Is(err, transport.ErrEOF) || errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+	return errors.Is(err, transport.ErrEOF) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
 // isAlert reports whether err is an alert of the peer's, by what crypto/tls wraps it in.
