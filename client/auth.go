@@ -73,30 +73,29 @@ func (cl *Client) greets() bool { return cl.cfg.TLS != nil || cl.cfg.Credentials
 // greet makes a new connection fit for requests, or says why it is not. What it is
 // asked first is harmless: a server that demands authentication answers with an error,
 // and only such a one is sent a credential, for another would store it as an item. It
-// also brings to light what a server says only after the TLS handshake.
-func (cl *Client) greet(ctx context.Context, srv *server, ask askFunc) error {
+// also brings to light what a server says only after the TLS handshake. open tells that
+// there is a credential and the server wanted none.
+func (cl *Client) greet(ctx context.Context, srv *server, ask askFunc) (open bool, err error) {
 	line, err := ask([]byte("version\r\n"))
 	switch {
 	case err != nil && cutOff(err):
-		return cl.wordless(err)
+		return false, cl.wordless(err)
 	case err != nil:
-		return err
+		return false, err
 	}
 	demands := line == unauthenticated
 	switch {
 	case demands && cl.cfg.Credentials == nil:
-		return errNoCredentials
+		return false, errNoCredentials
 	case demands:
-		return cl.authenticate(ctx, srv, ask)
+		return false, cl.authenticate(ctx, srv, ask)
 	case !strings.HasPrefix(line, "VERSION "):
-		return strangeReply(line)
+		return false, strangeReply(line)
 	case cl.cfg.Credentials != nil && !cl.cfg.AllowUnauthenticated:
-		return fmt.Errorf("%w: server demands no authentication"+
+		return false, fmt.Errorf("%w: server demands no authentication"+
 			" (start it with -Y, or set Config.AllowUnauthenticated until all are)", ErrAuth)
-	case cl.cfg.Credentials != nil:
-		srv.counters.unauthenticated.Add(1)
 	}
-	return nil
+	return cl.cfg.Credentials != nil, nil
 }
 
 // unauthenticated is what a server with -Y answers to whoever has not said a credential.

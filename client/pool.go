@@ -327,12 +327,15 @@ func (p *pool) open(ctx context.Context) (*conn, error) {
 		return nil, err
 	}
 	c.t = t
-	err = cl.greet(ctx, p.srv, func(request []byte) (string, error) { return n.ask(ctx, request) })
+	open, err := cl.greet(ctx, p.srv, func(request []byte) (string, error) { return n.ask(ctx, request) })
 	if err == nil {
 		err = n.admit()
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		_ = t.Close()
+	case open:
+		p.srv.counters.unauthenticated.Add(1)
 	}
 	return c, err
 }

@@ -50,7 +50,7 @@ func (cl *Client) openRaw(ctx context.Context, srv *server) (net.Conn, error) {
 	if err != nil || !cl.greets() {
 		return nc, err
 	}
-	err = cl.greet(ctx, srv, func(request []byte) (string, error) { return askRaw(ctx, nc, request) })
+	_, err = cl.greet(ctx, srv, func(request []byte) (string, error) { return askRaw(ctx, nc, request) })
 	if err == nil {
 		err = nc.SetDeadline(time.Time{})
 	}

@@ -124,3 +124,21 @@ func TestSecureStreamsSayWhatIsMissing(t *testing.T) {
 		})
 	}
 }
+
+// A stream's connection is in no counter, those of connections that let everybody in
+// among them.
+func TestStreamsAreNotCounted(t *testing.T) {
+	onEngines(t, func(t *testing.T, cfg *client.Config) {
+		mc := memcachedtest.Start(t, memcachedtest.Options{})
+		cfg.AllowUnauthenticated = true
+		cfg.Credentials = func(context.Context, string) (client.Credential, error) {
+			return client.Credential{}, errors.New("nobody has asked")
+		}
+		s, c := dial(t, cfg, mc.Addr())
+		_, err := collect(s.Keys(patient(t), ByHash))
+		require.NoError(t, err)
+		require.Equal(t, client.ServerCounters{}, c.Counters().Servers[mc.Addr()])
+		set(t, c, "a", "x")
+		require.Equal(t, client.ServerCounters{Dials: 1, Unauthenticated: 1}, c.Counters().Servers[mc.Addr()])
+	})
+}
