@@ -76,6 +76,7 @@ func (cl *Client) greets() bool { return cl.cfg.TLS != nil || cl.cfg.Credentials
 // also brings to light what a server says only after the TLS handshake. open tells that
 // there is a credential and the server wanted none.
 func (cl *Client) greet(ctx context.Context, srv *server, ask askFunc) (open bool, err error) {
+	ask = noteMute(ask)
 	line, err := ask([]byte("version\r\n"))
 	switch {
 	case err != nil && cutOff(err):
@@ -96,6 +97,19 @@ func (cl *Client) greet(ctx context.Context, srv *server, ask askFunc) (open boo
 			" (start it with -Y, or set Config.AllowUnauthenticated until all are)", ErrAuth)
 	}
 	return cl.cfg.Credentials != nil, nil
+}
+
+// errMute tells a server that is stalled from one that can't be reached.
+var errMute = errors.New("the server has accepted it and does not answer")
+
+func noteMute(ask askFunc) askFunc {
+	return func(request []byte) (string, error) {
+		line, err := ask(request)
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = fmt.Errorf("%w: %w", errMute, err)
+		}
+		return line, err
+	}
 }
 
 // unauthenticated is what a server with -Y answers to whoever has not said a credential.

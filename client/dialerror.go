@@ -28,6 +28,8 @@ func (cl *Client) dialError(ctx context.Context, err error) error {
 		return fmt.Errorf("%w: %w: %w", ErrUnavailable, ErrAuth, tooLate(cl.cfg.DialTimeout, "Config.Credentials has not returned"))
 	case late && !auth && errors.As(err, &tls):
 		return fmt.Errorf("%w: %w", ErrUnavailable, tooLate(cl.cfg.DialTimeout, "TLS handshake not answered; "+tls.Remedy))
+	case late && !auth && errors.Is(err, errMute):
+		return fmt.Errorf("%w: %w", ErrUnavailable, tooLate(cl.cfg.DialTimeout, errMute.Error()))
 	case late && !auth:
 		return fmt.Errorf("%w: %w", ErrUnavailable, tooLate(cl.cfg.DialTimeout, ""))
 	case errors.Is(err, context.DeadlineExceeded) && !auth:

@@ -95,15 +95,20 @@ func TestDialRawMute(t *testing.T) {
 		OnConnect: func(int) memcachedtest.ConnAction { return memcachedtest.ConnMute },
 	})
 	creds := func(context.Context, string) (Credential, error) { return Credential{User: "u"}, nil }
-	cl := rawClient(t, &Config{Credentials: creds, DialTimeout: 10 * time.Millisecond}, srv.Addr())
+	cl := rawClient(t, &Config{Credentials: creds, DialTimeout: 300 * time.Millisecond}, srv.Addr())
 	_, err := cl.dialRaw(t.Context(), cl.servers[0])
 	require.ErrorIs(t, err, ErrUnavailable)
 	require.ErrorContains(t, err, "Config.DialTimeout")
+	require.ErrorContains(t, err, "does not answer", "it is there")
+	err = cl.Set(t.Context(), Item{Key: "k"})
+	require.ErrorIs(t, err, ErrUnavailable)
+	require.ErrorContains(t, err, "does not answer")
+	require.NotErrorIs(t, err, context.DeadlineExceeded)
 
 	cl = rawClient(t, &Config{Credentials: creds, DialTimeout: -1}, srv.Addr())
 	errs := make(chan error)
 	go func() { _, err := cl.dialRaw(t.Context(), cl.servers[0]); errs <- err }()
-	require.NoError(t, srv.Wait(t.Context(), func() bool { return srv.RequestCount() == 2 }))
+	require.NoError(t, srv.Wait(t.Context(), func() bool { return srv.RequestCount() == 3 }))
 	require.NoError(t, cl.Close())
 	require.ErrorIs(t, <-errs, ErrClosed)
 }
