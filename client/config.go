@@ -104,7 +104,8 @@ type Config struct {
 	PoisonLeases bool
 
 	// DialContext connects to servers, for example through a proxy. Such
-	// connections run on the poll engine. If nil, the engine's own.
+	// connections run on the poll engine, and must have working deadlines: they are what
+	// ends a call. If nil, the engine's own.
 	DialContext func(ctx context.Context, network, addr string) (net.Conn, error)
 
 	// KeyPrefix is put in front of every key, for servers that are shared. It is a

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/memring/memring/client"
+	"github.com/memring/memring/client/admin"
 	"github.com/memring/memring/client/memcachedtest"
 )
 
@@ -46,4 +47,41 @@ func TestDialFunctionsEnd(t *testing.T) {
 			}
 		}
 	})
+}
+
+// timeless is a connection without deadlines, as a channel of package ssh is.
+type timeless struct{ net.Conn }
+
+var errTimeless = errors.New("deadline not supported")
+
+func (timeless) SetDeadline(time.Time) error      { return errTimeless }
+func (timeless) SetReadDeadline(time.Time) error  { return errTimeless }
+func (timeless) SetWriteDeadline(time.Time) error { return errTimeless }
+
+// A connection that nothing can interrupt is refused: a call on it would end when its
+// server pleases.
+func TestDialContextWithoutDeadlines(t *testing.T) {
+	srv := memcachedtest.NewServer(t, memcachedtest.ServerOptions{
+		OnConnect: func(int) memcachedtest.ConnAction { return memcachedtest.ConnMute },
+	})
+	c := dial(t, &client.Config{DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+		nc, err := new(net.Dialer).DialContext(ctx, network, addr)
+		return timeless{nc}, err
+	}}, srv.Addr())
+	ended := make(chan error, 1)
+	go func() { ended <- c.Set(context.Background(), client.Item{Key: "k"}) }()
+	select {
+	case err := <-ended:
+		require.ErrorIs(t, err, client.ErrUnavailable)
+		require.ErrorIs(t, err, errTimeless)
+	case <-time.After(20 * time.Second):
+		require.FailNow(t, "the call's limit, of a second, does nothing")
+	}
+	s, err := admin.Of(c, srv.Addr())
+	require.NoError(t, err)
+	for _, err := range s.Keys(t.Context(), admin.AllClasses) {
+		require.ErrorIs(t, err, client.ErrUnavailable)
+		require.ErrorIs(t, err, errTimeless)
+		require.True(t, client.SafeToRetry(err))
+	}
 }

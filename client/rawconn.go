@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"time"
@@ -71,7 +72,14 @@ func (cl *Client) dialNet(ctx context.Context, network, addr string) (net.Conn, 
 	if err == nil && nc == nil {
 		err = errors.New("Config.DialContext returned no connection and no error")
 	}
-	return nc, err
+	if err != nil {
+		return nil, err
+	}
+	if err = nc.SetDeadline(time.Time{}); err != nil { // as the poll engine demands
+		_ = nc.Close()
+		return nil, fmt.Errorf("the connection takes no deadline, without which nothing could end a read: %w", err)
+	}
+	return nc, nil
 }
 
 // askRaw is an [askFunc].

@@ -3,8 +3,10 @@ package fallback
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"sync"
+	"time"
 
 	"github.com/memring/memring/client/transport"
 )
@@ -14,7 +16,9 @@ type Config struct {
 	// DialContext makes connections. If nil, a [net.Dialer] does.
 	//
 	// What it returns is driven through the methods of net.Conn alone, unless
-	// it is a *net.TCPConn or a *net.UnixConn itself.
+	// it is a *net.TCPConn or a *net.UnixConn itself. Among them are the deadlines,
+	// by which reads and writes are interrupted: a connection that refuses to have any,
+	// as the channels of package ssh do, is refused.
 	DialContext func(ctx context.Context, network, addr string) (net.Conn, error)
 }
 
@@ -81,6 +85,10 @@ func (e *Engine) Dial(ctx context.Context, network, addr string, h transport.Han
 func (e *Engine) Adopt(nc net.Conn, h transport.Handler) (transport.Conn, error) {
 	if nc == nil {
 		return nil, errors.New("fallback: the dialer returned no connection and no error")
+	}
+	if err := nc.SetDeadline(time.Time{}); err != nil {
+		_ = nc.Close()
+		return nil, fmt.Errorf("fallback: the connection takes no deadline, without which nothing could end a read: %w", err)
 	}
 	c := newConn(e, nc, h)
 	e.mu.Lock()
