@@ -3,6 +3,7 @@ package client
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/memring/memring/reader"
@@ -45,6 +46,17 @@ const (
 	// Stale: the item was invalidated. Its value is the one from before.
 	Stale
 )
+
+// String names what is set, as in "won|stale", and is empty if nothing is.
+func (s State) String() string {
+	var names []string
+	for i, name := range []string{"won", "claimed", "stale"} {
+		if s&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, "|")
+}
 
 // found is what the reply to any request for an item says of it.
 type found struct {

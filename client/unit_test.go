@@ -24,6 +24,12 @@ func TestExptime(t *testing.T) {
 }
 
 // Golden choices: they must never change, or every cache out there is cold.
+func TestStateString(t *testing.T) {
+	require.Equal(t, "won|stale", (Won | Stale).String())
+	require.Equal(t, "claimed", Claimed.String())
+	require.Empty(t, State(0).String())
+}
+
 func TestRendezvousIsStable(t *testing.T) {
 	s := Rendezvous([]string{"10.0.0.1:11211", "10.0.0.2:11211", "10.0.0.3:11211", "unix:/run/memcached.sock"})
 	var got strings.Builder
