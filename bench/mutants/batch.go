@@ -80,14 +80,14 @@ var batchMutations = []mutation{
 			return true
 		}
 `,
-	}}, "client", "TestBatchOnBrokenConnection|TestSimulation"},
+	}}, "client", "TestLaneWaitsForItsConnectionsEnd"},
 	{"what was not sent is not sent elsewhere", []edit{{"client/fanout.go",
 		`		l.giveBack(p)
 		return nil
 `,
 		`		return nil
 `,
-	}}, "client", "TestBatchOnBrokenConnection|TestSimulation"},
+	}}, "client", "TestLaneWaitsForItsConnectionsEnd"},
 	{"a batch without a window", []edit{{"client/window.go",
 		`	return n < leastOutstanding || n < w.requests && bytes < w.bytes
 `,
@@ -105,6 +105,11 @@ var batchMutations = []mutation{
 	for`,
 		`	deadline = f.cl.deadline(context.Background())
 	for`,
+	}, {"client/lane.go",
+		`	return f.limit
+`,
+		`	return f.cl.deadline(context.Background())
+`,
 	}}, "client", "TestGetMultiHasOneDeadline"},
 	{"a batch is bounded as a whole", []edit{{"client/fanout.go",
 		`			f.extend(l)
