@@ -87,7 +87,7 @@ var batchMutations = []mutation{
 `,
 		`		return nil
 `,
-	}}, "client", "TestLaneWaitsForItsConnectionsEnd"},
+	}}, "client", "TestBatchOnBrokenConnection|TestSimulation"},
 	{"a batch without a window", []edit{{"client/window.go",
 		`	return n < leastOutstanding || n < w.requests && bytes < w.bytes
 `,
