@@ -129,6 +129,20 @@ func (s *stream) Next(bound bool) ([]byte, error) {
 	return line, nil
 }
 
+// Pause waits for d, if a wait that has begun then may be so long.
+func (s *stream) Pause(begun time.Time, d time.Duration) bool {
+	if limit := s.cl.cfg.StallLimit; limit > 0 && time.Since(begun)+d > limit {
+		return false
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-s.gone:
+	}
+	return true
+}
+
 // ended says what has ended the stream from without.
 func (s *stream) ended() error {
 	switch {

@@ -35,13 +35,17 @@ type KeyInfo struct {
 // minutes without progress on, the server gives up.) So the number of keys costs no
 // memory here.
 //
+// While the crawler is at work already, as it is for a moment after each dump and now
+// and then by itself, or the hash table is being resized, the dump waits for its turn
+// and asks again, on a new connection each time and in 100 ms at the latest.
+//
 // An error is the last that comes. The keys before it are real, but not all of
-// them; only a dump that ends without an error is whole. It is [ErrBusy] if the
-// crawler is at work already, as it is for a moment after each dump and now and then
-// by itself, or the hash table is being resized; [ErrBadClass]; or [ErrDisabled].
-// Config.OpTimeout bounds connecting and the sending of the command; then each wait
-// for the dump to go on is bounded by Config.StallLimit, and the whole by ctx alone.
-// Closing the client ends it with [client.ErrClosed].
+// them; only a dump that ends without an error is whole. It is [ErrBusy] if its turn
+// has not come in Config.StallLimit, or the hash table is resized in its midst;
+// [ErrBadClass]; or [ErrDisabled]. Config.OpTimeout bounds connecting and the sending
+// of the command; then each wait for the dump to go on is bounded by
+// Config.StallLimit, and the whole by ctx alone. Closing the client ends it with
+// [client.ErrClosed].
 func (s *Server) Keys(ctx context.Context, where Scope) iter.Seq2[KeyInfo, error] {
 	return dump(ctx, s, "metadump", where, parseKey)
 }
@@ -62,33 +66,25 @@ func dump[T any](ctx context.Context, s *Server, kind string, where Scope, parse
 			yield(none, s.refuse(op, "the scope is neither AllClasses nor ByHash nor from Classes"))
 			return
 		}
-		st, err := direct.Open(ctx, s.c, direct.Line{Op: op, Server: s.index, Words: []string{"lru_crawler", kind, string(where)}})
+		st, line, err := s.turn(ctx, direct.Line{Op: op, Server: s.index, Words: []string{"lru_crawler", kind, string(where)}})
 		if err != nil {
 			yield(none, err)
 			return
 		}
 		defer st.Close()
 		for first := true; ; first = false {
-			line, err := st.Next(true)
-			if err != nil {
-				yield(none, err)
-				return
-			}
-			if item, ok := parse(line); ok {
-				if !yield(item, nil) {
-					return
+			item, ok := parse(line)
+			if !ok {
+				if err := s.dumpEnd(ctx, kind, string(line), first); err != nil {
+					yield(none, st.Fail(err))
 				}
-				continue
-			}
-			if first && kind == "mgdump" && string(line) == "ERROR" {
-				yield(none, st.Fail(s.tooOld(ctx, op, "1.6.19")))
 				return
 			}
-			switch more, err := dumpLine(kind, string(line), first); {
-			case err != nil:
-				yield(none, st.Fail(err))
+			if !yield(item, nil) {
 				return
-			case !more:
+			}
+			if line, err = st.Next(true); err != nil {
+				yield(none, err)
 				return
 			}
 		}
@@ -104,18 +100,17 @@ func (s *Server) tooOld(ctx context.Context, command, need string) error {
 	return &client.UnsupportedError{Feature: command, Need: need, Have: have, Server: s.name}
 }
 
-// dumpLine takes a line of a dump that is no item: more are to come, or it has
-// ended.
-func dumpLine(kind, line string, first bool) (more bool, err error) {
+// dumpEnd takes the line of a dump that is no item, which ends it: nil if it is whole.
+func (s *Server) dumpEnd(ctx context.Context, kind, line string, first bool) error {
 	switch {
-	case first && line == "OK": // from 1.6.43 on
-		return true, nil
 	case kind == "metadump" && line == "END", kind == "mgdump" && line == "EN":
-		return false, nil
+		return nil
 	case first && strings.HasPrefix(line, "NOTSTARTED "): // there are no items
-		return false, nil
+		return nil
+	case first && kind == "mgdump" && line == "ERROR":
+		return s.tooOld(ctx, "lru_crawler mgdump", "1.6.19")
 	}
-	return false, strayLine(line)
+	return strayLine(line)
 }
 
 // strayLine is the error of a line that is not what was asked for: it says no, or

@@ -58,19 +58,11 @@ func TestKeysAll(t *testing.T) {
 	})
 }
 
-// whole returns all that seq yields, which is no error. It tries again while the
-// crawler is busy, as it is for a moment after each dump, and now and then by itself.
-func whole[T any](t *testing.T, seq iter.Seq2[T, error]) (all []T) {
+// whole returns all that seq yields, which is no error.
+func whole[T any](t *testing.T, seq iter.Seq2[T, error]) []T {
 	t.Helper()
-	eventually(t, "the crawler is free", func() bool {
-		var err error
-		if all, err = collect(seq); !errors.Is(err, ErrBusy) {
-			require.NoError(t, err)
-			return true
-		}
-		require.Empty(t, all)
-		return false
-	})
+	all, err := collect(seq)
+	require.NoError(t, err)
 	return all
 }
 
@@ -100,19 +92,14 @@ func collect[T any](seq iter.Seq2[T, error]) (all []T, last error) {
 func TestKeysMemory(t *testing.T) {
 	onMany(t, func(t *testing.T, s *Server, _ *client.Client, _ *memcachedtest.Process) {
 		before := heap()
-		eventually(t, "the crawler is free", func() bool {
-			n := 0
-			for _, err := range s.Keys(t.Context(), ByHash) {
-				if errors.Is(err, ErrBusy) {
-					return false
-				}
-				require.NoError(t, err)
-				if n++; n%(many/4) == 0 {
-					require.Less(t, heap(), before+4<<20, "after %d keys", n)
-				}
+		n := 0
+		for _, err := range s.Keys(t.Context(), ByHash) {
+			require.NoError(t, err)
+			if n++; n%(many/4) == 0 {
+				require.Less(t, heap(), before+4<<20, "after %d keys", n)
 			}
-			return n == many
-		})
+		}
+		require.Equal(t, many, n)
 	})
 }
 
@@ -156,11 +143,7 @@ func TestKeyInfo(t *testing.T) {
 			require.ElementsMatch(t, []string{"a%20=+ß", "old", wild}, whole(t, s.MGDump(t.Context(), AllClasses)))
 		}
 		require.Empty(t, whole(t, s.Keys(t.Context(), Classes(5))))
-		var err error
-		eventually(t, "the crawler is free", func() bool {
-			_, err = collect(s.Keys(t.Context(), Classes(99)))
-			return !errors.Is(err, ErrBusy)
-		})
+		_, err := collect(s.Keys(t.Context(), Classes(99)))
 		requireRefused(t, err, ErrBadClass, "lru_crawler metadump", s)
 		for _, bad := range []Scope{"", "1,", "x", "all\r\nflush_all", Classes(), "1 2"} {
 			_, err = collect(s.Keys(t.Context(), bad))
@@ -188,33 +171,40 @@ func TestKeysBreak(t *testing.T) {
 
 // begun calls f in the midst of a dump, and leaves that then.
 func begun(t *testing.T, s *Server, f func()) {
-	eventually(t, "the crawler is free", func() bool {
-		for _, err := range s.Keys(t.Context(), AllClasses) {
-			if errors.Is(err, ErrBusy) {
-				return false
-			}
-			require.NoError(t, err)
-			f()
-			break
-		}
-		return true
+	for _, err := range s.Keys(t.Context(), AllClasses) {
+		require.NoError(t, err)
+		f()
+		break
+	}
+}
+
+// The crawler serves one at a time, and the next when it is free.
+func TestKeysInTurn(t *testing.T) {
+	onMany(t, func(t *testing.T, s *Server, c *client.Client, _ *memcachedtest.Process) {
+		var keys []KeyInfo
+		var err error
+		next := make(chan struct{})
+		begun(t, s, func() {
+			requireRefused(t, s.Crawl(patient(t), AllClasses), ErrBusy, "lru_crawler crawl", s)
+			before := connections(t, s)
+			go func() {
+				defer close(next)
+				keys, err = collect(s.Keys(t.Context(), ByHash))
+			}()
+			eventually(t, "it has asked twice", func() bool { return connections(t, s) >= before+2 })
+		})
+		<-next
+		require.NoError(t, err)
+		require.Len(t, keys, many)
+		requireAlive(t, c, 1)
 	})
 }
 
-// The crawler serves one at a time.
-func TestKeysBusy(t *testing.T) {
-	onMany(t, func(t *testing.T, s *Server, c *client.Client, _ *memcachedtest.Process) {
-		begun(t, s, func() {
-			_, err := collect(s.Keys(t.Context(), AllClasses))
-			requireRefused(t, err, ErrBusy, "lru_crawler metadump", s)
-			require.ErrorIs(t, err, client.ErrServer)
-			var line *client.ServerError
-			require.ErrorAs(t, err, &line)
-			require.True(t, strings.HasPrefix(line.Line, "BUSY "))
-			requireRefused(t, s.Crawl(patient(t), AllClasses), ErrBusy, "lru_crawler crawl", s)
-		})
-		requireAlive(t, c, 1)
-	})
+// connections is how many the server has taken.
+func connections(t *testing.T, s *Server) uint64 {
+	g, err := s.General(patient(t))
+	require.NoError(t, err)
+	return g.TotalConnections
 }
 
 // What ends a dump in its midst does so at once, although keys have been read ahead,
@@ -236,31 +226,23 @@ func TestKeysCutShort(t *testing.T) {
 			require.NotContains(t, last.Error(), "key-")
 			return n, last
 		}
-		again := func(ctx context.Context, end func()) (n int, last error) {
-			eventually(t, "the crawler is free", func() bool {
-				n, last = cut(ctx, end)
-				return !errors.Is(last, ErrBusy)
-			})
-			return n, last
-		}
-
 		ctx, cancel := context.WithCancel(t.Context())
-		n, err := again(ctx, cancel)
+		n, err := cut(ctx, cancel)
 		require.ErrorIs(t, err, context.Canceled)
 		require.Equal(t, 10, n)
 
 		ctx, cancelWith := context.WithCancelCause(t.Context())
-		n, err = again(ctx, func() { cancelWith(errors.New("enough")) })
+		n, err = cut(ctx, func() { cancelWith(errors.New("enough")) })
 		require.ErrorContains(t, err, "enough")
 		require.Equal(t, 10, n)
 
-		n, err = again(t.Context(), func() { require.NoError(t, mc.Stop()) })
+		n, err = cut(t.Context(), func() { require.NoError(t, mc.Stop()) })
 		require.ErrorIs(t, err, client.ErrConnLost)
 		require.Less(t, n, many)
 
 		require.NoError(t, mc.Restart(t.Context()))
 		fill(t, mc, many)
-		n, err = again(t.Context(), func() { require.NoError(t, c.Close()) })
+		n, err = cut(t.Context(), func() { require.NoError(t, c.Close()) })
 		require.ErrorIs(t, err, client.ErrClosed)
 		require.Equal(t, 10, n)
 	})

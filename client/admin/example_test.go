@@ -71,8 +71,6 @@ func ExampleServer_Keys() {
 
 	for k, err := range s.Keys(context.Background(), admin.AllClasses) {
 		switch {
-		case errors.Is(err, admin.ErrBusy):
-			fmt.Println("somebody else is at it: try again later")
 		case err != nil:
 			log.Fatal(err) // the dump is not complete
 		case k.Expiry.IsZero():

@@ -30,8 +30,6 @@ func TestScriptedKeys(t *testing.T) {
 		{"empty", "END\r\n", 0, nil},
 		{"empty after OK", "OK\r\nEND\r\n", 0, nil},
 		{"no items", "NOTSTARTED no items to crawl\r\n", 0, nil},
-		{"busy", "BUSY currently processing crawler request\r\n", 0, ErrBusy},
-		{"locked", "OK\r\nERROR locked try again later\r\n", 0, ErrBusy},
 		{"locked in the midst", item + "ERROR locked try again later\r\n", 1, ErrBusy},
 		{"no such class", "BADCLASS invalid class id\r\n", 0, ErrBadClass},
 		{"disabled", "CLIENT_ERROR lru crawler disabled\r\n", 0, ErrDisabled},

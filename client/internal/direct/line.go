@@ -1,6 +1,9 @@
 package direct
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Line is a command that is one line, to one server.
 type Line struct {
@@ -31,6 +34,11 @@ type Stream interface {
 	// after it. If bound is true it waits no longer than Config.StallLimit for more
 	// of it to come. The stream is over after an error.
 	Next(bound bool) ([]byte, error)
+
+	// Pause waits for d, but no longer than until something other than its caller ends
+	// the stream. It is false at once if that is later than Config.StallLimit allows a
+	// wait that has begun then.
+	Pause(begun time.Time, d time.Duration) bool
 
 	// Fail makes the error of what the server has said.
 	Fail(err error) error
