@@ -104,6 +104,7 @@ func New(servers []string, cfg *Config) (*Client, error) {
 	}
 	cl.home.New = func() any { return cl.engines[cl.nextEng.Add(1)%uint32(len(cl.engines))] }
 	cl.ctx, cl.cancel = context.WithCancel(context.Background())
+	cl.loads.ctx, cl.loads.cancel = context.WithCancel(cl.ctx)
 	return cl, nil
 }
 
@@ -215,13 +216,15 @@ func (cl *Client) spawn(f func()) bool {
 }
 
 // Close interrupts every call, which then returns [ErrClosed], closes all
-// connections and gives all resources back before it returns. It may be called
-// more than once and from many goroutines. Its error is always nil, except for
-// a nil client.
+// connections and gives all resources back before it returns. The loads of
+// [Client.GetOrLoad] come first: they are cancelled, and have a second to give their
+// claims back or to store what they have. It may be called more than once and from
+// many goroutines. Its error is always nil, except for a nil client.
 func (cl *Client) Close() error {
 	if cl == nil || cl.engines == nil {
 		return ErrNilClient
 	}
+	loads := cl.loads.close()
 	cl.mu.Lock()
 	cl.closed.Store(true)
 	cl.mu.Unlock()
@@ -231,6 +234,7 @@ func (cl *Client) Close() error {
 		errs = append(errs, e.Close())
 	}
 	cl.wg.Wait()
+	<-loads
 	if q := cl.lender.ward; q != nil {
 		q.clear()
 	}

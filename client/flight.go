@@ -17,9 +17,14 @@ import (
 type flights struct {
 	mu      sync.Mutex
 	open    map[flightID]*flight
-	running int // in the background
+	running int  // in the background
+	closed  bool // nothing is spawned any more
 	watch   watch
 	loadCounters
+
+	ctx    context.Context // ends when Close begins, before the client's
+	cancel context.CancelFunc
+	wg     sync.WaitGroup // all that may have a claim to give back
 }
 
 // flightID names a flight. Its cas is zero if it flies without the cache.
@@ -126,7 +131,7 @@ func newFlight(ctx context.Context, cl *Client, w *want, c claim, limit time.Dur
 
 // begin starts a flight. fs.mu is held.
 func (fs *flights) begin(f *flight) bool {
-	if !f.cl.spawn(f.run) {
+	if !fs.spawn(f.run) {
 		f.cancel()
 		return false
 	}
@@ -135,6 +140,38 @@ func (fs *flights) begin(f *flight) bool {
 	}
 	fs.open[f.id] = f
 	return true
+}
+
+// spawn runs f, which may have a claim to give back, in a goroutine that Close waits
+// for, unless that has begun. fs.mu is held.
+func (fs *flights) spawn(f func()) bool {
+	if !fs.closed {
+		fs.wg.Go(f)
+	}
+	return !fs.closed
+}
+
+// farewell is how long Close lets claims be given back before it interrupts that too.
+const farewell = time.Second
+
+// close ends all loads and waits until their claims are given back, which the others
+// in the fleet would wait for otherwise, but no longer than farewell. All have ended
+// when what it returns is closed.
+func (fs *flights) close() (ended <-chan struct{}) {
+	fs.mu.Lock()
+	fs.closed = true
+	fs.mu.Unlock()
+	fs.cancel()
+	done := make(chan struct{})
+	go func() {
+		fs.wg.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(farewell):
+	}
+	return done
 }
 
 // hand gives a flight that waits for a claim that claim. fs.mu is held.
@@ -175,22 +212,27 @@ func (fs *flights) leave(f *flight) {
 
 // wait returns what the flight ends with, or why the caller does not wait for it.
 func (f *flight) wait(ctx context.Context) (Item, ending, error) {
-	defer f.cl.loads.leave(f)
-	var err error
+	fs := &f.cl.loads
+	defer fs.leave(f)
+	var gone error
 	select {
 	case <-f.done:
-		return f.result()
 	case <-ctx.Done():
-		err = contextError(ctx)
-	case <-f.cl.ctx.Done():
-		err = ErrClosed
+		gone = contextError(ctx)
+	case <-fs.ctx.Done():
+		gone = ErrClosed
 	}
-	select {
-	case <-f.loaded: // and is being stored
-		return f.result()
-	default:
-		return Item{}, endResult, &OpError{Op: opLoad, Err: err}
+	if gone != nil {
+		select {
+		case <-f.loaded: // and is being stored
+		default:
+			return Item{}, endResult, &OpError{Op: opLoad, Err: gone}
+		}
 	}
+	if f.err != nil && fs.ctx.Err() != nil { // whatever load calls that
+		return Item{}, endResult, &OpError{Op: opLoad, Err: ErrClosed}
+	}
+	return f.result()
 }
 
 // result is one caller's copy of the result.

@@ -19,7 +19,7 @@ const (
 
 // run is a flight from its beginning to its end.
 func (f *flight) run() {
-	stop := context.AfterFunc(f.cl.ctx, f.cancel)
+	stop := context.AfterFunc(f.cl.loads.ctx, f.cancel)
 	defer func() {
 		stop()
 		f.cl.loads.land(f)
@@ -189,7 +189,7 @@ func (f *flight) settle(ttl time.Duration) {
 		if err := f.cl.drop(ctx, &f.want, c); err != nil && !lostClaim(err) {
 			f.notify(err)
 		}
-	case !f.quiet:
+	case !f.quiet || f.cl.loads.ctx.Err() != nil:
 		f.cl.giveBack(ctx, &f.want, c)
 	}
 	// A claim that has failed in the background is left to run out: that is the

@@ -124,8 +124,10 @@ type want struct {
 //
 // A caller whose context ends leaves with its error, or with the value if only its
 // being stored was awaited; the load goes on for the others. What a call has claimed
-// that had given up before it could know is given back when the late reply comes. If
-// the connection is lost before that, and after Close, claims are left to run out.
+// that had given up before it could know is given back when the late reply comes.
+// Close gives back what is being loaded, see there. Claims are left to run out if the
+// connection is lost, or if Close comes while the server's answer is on its way, or if
+// load takes more than a second to heed its context.
 func (cl *Client) GetOrLoad(ctx context.Context, key string, load func(context.Context) (Item, error), opts LoadOptions) (Item, error) {
 	w := want{key, load, opts}
 	if err := w.check(); err != nil {

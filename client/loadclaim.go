@@ -88,6 +88,9 @@ func (cl *Client) getClaim(ctx context.Context, w *want) (Item, error) {
 	if err != nil {
 		return Item{}, err
 	}
+	if cl.loads.ctx.Err() != nil { // a claim could not be given back any more
+		return Item{}, o.refuse(ErrClosed)
+	}
 	o.extra().loads = true
 	opts := []GetOptions{w.opts.get()}
 	if err := cl.getWith(ctx, srv, o, opts); err != nil {
@@ -105,7 +108,9 @@ func (o *op) returnClaim() {
 	}
 	cl, w := o.c.p.srv.cl, want{key: o.key} // whoever asked was told that the cache has failed
 	c := claim{cas: o.found.cas, of: o.found.claimed(x.size), won: true}
-	cl.spawn(func() { cl.giveBack(cl.ctx, &w, c) })
+	cl.loads.mu.Lock()
+	defer cl.loads.mu.Unlock()
+	cl.loads.spawn(func() { cl.giveBack(cl.ctx, &w, c) })
 }
 
 // lostClaim reports whether err says that a claim was not there any more.
